@@ -173,8 +173,10 @@ const struct cli_command cli_commands[] = {
      cli_delete,
      "ID...",
      NULL,
-     "delete datasets from this machine",
-     "Asks first, unless --yes. The whole ID with its version is needed.\n\n"
+     "delete datasets from this machine, or from a hub",
+     "Asks first, unless --yes. The whole ID with its version is needed.\n"
+     "With --remote, or a URL as the ID, it is deleted from the hub: from that of --remote REMOTE, else of "
+     "MINARI_HUB_URL.\nThe hub keeps its files for a while, and minari-cli revert has it back.\n\n"
      "  minari-cli delete D4RL/door/human-v2",
      1,
      -1,

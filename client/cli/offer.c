@@ -75,7 +75,9 @@ static bool is_remote(const struct cli *cli)
 
 static bool is_here(const struct cli *cli)
 {
-    return cli->command->run == cli_delete || cli->command->run == cli_verify || !is_remote(cli);
+    if (cli->command->run == cli_delete)
+        return !cli->values[OPT_REMOTE];
+    return cli->command->run == cli_verify || !is_remote(cli);
 }
 
 /* ---- what a dataset has ---- */

@@ -188,6 +188,13 @@ static bool is_facets(const char *word)
     return *word;
 }
 
+/* `delete --remote` without an address behind it: of the hub that other commands talk to. */
+static bool stands_alone(const struct cli *cli, int option, const char *next)
+{
+    return option == OPT_REMOTE && cli->command && cli->command->run == cli_delete &&
+           (!next || *next == '-' || minari_remote_parse(next, NULL, NULL));
+}
+
 /* One option, with its value in the same word or the next. An exit code, or -1 to go on. */
 static int take_option(struct cli *cli, int argc, char **argv, int *at)
 {
@@ -201,6 +208,8 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
                      word);
     if (i == OPT_FACETS && !value) {
         value = *at + 1 < argc && is_facets(argv[*at + 1]) ? argv[++*at] : "";
+    } else if (!value && stands_alone(cli, i, *at + 1 < argc ? argv[*at + 1] : NULL)) {
+        value = "";
     } else if (cli_options[i].value && !value) {
         if (*at + 1 >= argc)
             return usage(cli, "this option needs a value", word);

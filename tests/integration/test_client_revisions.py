@@ -1,4 +1,4 @@
-"""minari-cli upload --replace, revisions, revert: a dataset of a hub is replaced, and nothing is lost."""
+"""minari-cli upload --replace, revisions, revert, delete --remote: a dataset of a hub is replaced, and nothing is lost."""
 import json
 import os
 import shutil
@@ -6,8 +6,9 @@ import signal
 
 import pytest
 
-from cli import Cli, tree
+from cli import Cli, on_terminal, tree
 from hub import until
+from test_access_twins import run
 from test_upload import DOOR, drafts, files_of, hub, large  # noqa: F401 (fixtures)
 
 ID = "lab/arm-v0"
@@ -173,6 +174,36 @@ def test_files_of_no_format_come_back(hub, cli, tmp_path):  # noqa: F811
     push(cli, note(folder, "second"), "--allow", "files", "--replace", id="lab/notes")
     cli.run("revert", "lab/notes", "--revision", a["commit"], expect=0)
     assert tree(hub.root / "lab/notes") == {"notes.txt": b"first"}
+
+
+def test_deletion(hub, cli, recorded, tmp_path):  # noqa: F811
+    """It asks, and says how to have it back; a dataset of this machine stays."""
+    a = push(cli, recorded)
+    cli.run("download", ID, expect=0)
+    here = tree(cli.path(ID))
+    for words in ([ID, "--remote"], ["--remote", ID], [ID, "--remote", hub.base], [f"{hub.base}/{ID}"]):
+        asked = cli.run("delete", *words, input="n\n", expect=1)
+        assert f"Delete from {hub.base}" in asked.err and f"{ID}: " in asked.err, asked
+    assert cli.run("delete", ID, "lab/none-v0", "--remote", "--yes", expect=3) and hub.get(f"/api/v1/datasets/{ID}").status == 200
+    reader = Cli(tmp_path / "datasets", hub.base, MINARI_HUB_TOKEN=run(hub.state, "token", "add", "bob", "--read", "lab/"))
+    assert reader.run("delete", ID, "--remote", "--yes", expect=7) and tree(hub.root / ID) == tree(recorded)
+    code, seen = on_terminal(cli, "delete", ID, "--remote", answer="y\n", columns=200)
+    assert code == 0 and f"minari-cli revert {ID} --revision {a['commit'][:10]}" in seen, seen
+    until(lambda: hub.get(f"/api/v1/datasets/{ID}").status == 404)
+    assert tree(cli.path(ID)) == here and not (hub.root / ID).exists()
+    assert cli.run("delete", ID, "--remote", "--yes", expect=3)
+    (deletion, before) = revisions(cli)
+    assert (deletion["kind"], before["state"]) == ("delete", "kept") and "deleted" in cli.run("revisions", ID, expect=0).out
+    assert before["commit"] in cli.run("revert", ID, "--revision", deletion["commit"], expect=2).err
+    cli.run("revert", ID, "--revision", before["commit"][:10], expect=0)
+    assert tree(hub.root / ID) == tree(recorded)
+    gone = cli.run("delete", ID, "--remote", "--yes", "--json", expect=0).json()
+    assert gone["deleted"] == 1 and gone["items"][0]["revision"] == revisions(cli)[1]["commit"]
+    until(lambda: hub.get(f"/api/v1/datasets/{ID}").status == 404)
+    again = cli.run("upload", str(recorded), ID, expect=0)
+    assert "of it were there" not in again.out and tree(hub.root / ID) == tree(recorded)
+    cli.run("delete", ID, "--yes", expect=0)
+    assert not os.path.exists(cli.path(ID)) and (hub.root / ID).exists(), "without --remote it is this machine's"
 
 
 def test_files_that_were_changed_by_hand(hub, cli, recorded):  # noqa: F811
