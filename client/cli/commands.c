@@ -114,8 +114,8 @@ const struct cli_command cli_commands[] = {
      "  minari-cli upload ./notes lab/notes --allow files       files of no format that the hub knows",
      1,
      2,
-     {OPT_MESSAGE, OPT_ALLOW, OPT_NEXT_VERSION, OPT_REPLACE, OPT_NO_INSPECT, OPT_TAR, OPT_DRY_RUN, OPT_CONNECTIONS,
-      OPT_RATE, OPT_NO_PROGRESS, OPT_END}},
+     {OPT_MESSAGE, OPT_ALLOW, OPT_NEXT_VERSION, OPT_REPLACE, OPT_NO_INSPECT, OPT_TAR, OPT_DRY_RUN,
+      OPT_CONNECTIONS, OPT_RATE, OPT_NO_PROGRESS, OPT_END}},
     {"drafts",
      cli_drafts,
      "[drop DRAFT...]",
@@ -328,7 +328,8 @@ const struct cli_command cli_commands[] = {
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|search|show|download|upload|drafts|revisions|revert|namespace|delete|verify|episodes|stats|get|rows|"
+     "list|search|show|download|upload|drafts|revisions|revert|namespace|delete|verify|episodes|stats|get|"
+     "rows|"
      "sample|login|logout|"
      "whoami",
      "show what a command takes, with examples",

@@ -29,7 +29,8 @@ HUB_MUST_USE enum hub_status hub_draft_enter(const struct hub_app *app, const st
 HUB_MUST_USE enum hub_status hub_draft_choose_root(const struct hub_roots *roots, const char *id,
                                                    uint32_t *out, const char **path, struct hub_error *err);
 /** A folder is a dataset, holds some, or lies in one: never two of it. It never lies where a mirror or an
- * upstream puts its own. HUB_EXISTS says what is in the way, but for the dataset whose place a draft takes. */
+ * upstream puts its own. HUB_EXISTS says what is in the way, but for the dataset whose place a draft
+ * takes. */
 HUB_MUST_USE enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub_draft_row *row,
                                                   struct hub_error *err);
 

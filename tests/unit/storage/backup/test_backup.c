@@ -81,11 +81,17 @@ static void commit(struct hub_truth *truth, const char *id, const char *content)
     char path[100];
     snprintf(path, sizeof path, "%s", id);
     struct hub_draft_row row = {.dataset = (char *)id, .path = path, .who = (char *)"token:ann"};
-    struct hub_commit made = {.dataset = id, .who = "token:ann", .message = ""};
+    struct hub_commit made = {.dataset = id, .who = "token:ann", .message = "", .path = path};
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
     memcpy(made.tree, content, sizeof made.tree);
+    if (hub_commit_head(truth, id, &head, NULL) == HUB_OK) {
+        memcpy(row.base, head.id, sizeof row.base);
+        memcpy(made.parent, head.id, sizeof made.parent);
+    }
     OK(hub_draft_add(truth, &row, &err));
     OK(hub_draft_turn(truth, row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, &err));
-    OK(hub_draft_publish(truth, row.id, &made, &err));
+    OK(hub_draft_claim(truth, &row, made.id, &err));
+    OK(hub_draft_publish(truth, row.id, &made, true, &err));
 }
 
 /* Datasets as a hub publishes them, and a draft that stays open. */

@@ -54,9 +54,13 @@ static enum hub_status put(const char *draft, const char *path, uint64_t size, b
 
 static void publish(const char *draft, const char *dataset)
 {
-    struct hub_commit commit = {.dataset = dataset, .who = "token:ann", .message = "", .tree = "t"};
+    struct hub_commit commit = {
+        .dataset = dataset, .who = "token:ann", .message = "", .tree = "t", .path = dataset};
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     DRAFT_OK(hub_draft_turn(truth, draft, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
-    DRAFT_OK(hub_draft_publish(truth, draft, &commit, err));
+    DRAFT_OK(hub_draft_find(truth, draft, &row, err));
+    DRAFT_OK(hub_draft_claim(truth, &row, commit.id, err));
+    DRAFT_OK(hub_draft_publish(truth, draft, &commit, false, err));
 }
 
 static enum hub_status collect(void *user, const struct hub_quota *quota, uint64_t used,
