@@ -41,7 +41,7 @@ static bool add_row(struct text_table *table, const struct minari_revision *r)
 {
     char commit[SHORT_COMMIT + 1], files[TABLE_NUMBER], size[TABLE_NUMBER];
     const bool deleted = strcmp(r->kind, "delete") == 0;
-    snprintf(commit, sizeof commit, "%s", r->commit);
+    snprintf(commit, sizeof commit, "%.*s", SHORT_COMMIT, r->commit);
     snprintf(files, sizeof files, "%" PRIu64, r->files);
     hub_number_size(r->bytes, size);
     return table_add(table, (const char *const[]){commit, deleted ? "deleted" : r->state, r->at, r->who,
