@@ -52,6 +52,10 @@ def has_come(cli, path):
     return sum(f["offset"] for d in open_drafts(cli) for f in files_of(cli, d["draft"]) if f["path"] == path)
 
 
+def is_there(cli, id=ID):
+    return cli.run("show", id, "--remote", cli.env["MINARI_HUB_URL"]).code == 0
+
+
 def size(folder):
     return sum(map(len, tree(folder).values()))
 
@@ -94,7 +98,7 @@ def test_what_can_be_replaced(hub, cli, recorded, tmp_path):  # noqa: F811
     refused = cli.run("upload", str(recorded), ID, expect=1)
     assert "--replace" in refused.err and "--next-version" in refused.err
     shutil.copytree(DOOR, hub.root / "lab/hand-v0")
-    until(lambda: hub.get("/api/v1/datasets/lab/hand-v0").status == 200)
+    until(lambda: is_there(cli, "lab/hand-v0"))
     for more in ([], ["--dry-run"]):
         by_hand = cli.run("upload", str(recorded), "lab/hand-v0", "--replace", *more, expect=1)
         assert "was not published by" in by_hand.err and "--next-version" in by_hand.err, by_hand
@@ -137,7 +141,8 @@ def test_somebody_else_was_first(hub, cli, recorded, tmp_path):  # noqa: F811
     (ours / "big.bin").write_bytes(os.urandom(12 << 20))
     process = cli.start("upload", str(ours), ID, "--replace", "--limit", "1M")
     until(lambda: has_come(cli, "big.bin") > 1 << 20)
-    b = push(cli, theirs, "--replace")
+    bob = Cli(tmp_path / "datasets", hub.base, MINARI_HUB_TOKEN=run(hub.state, "token", "add", "bob", "--write", "lab/"))
+    b = push(bob, theirs, "--replace")
     assert b["base"] == a["commit"]
     _, said = process.communicate(timeout=120)
     assert process.returncode == 1 and b["commit"] in said and f"minari-cli revisions {ID}" in said, said
@@ -184,12 +189,12 @@ def test_deletion(hub, cli, recorded, tmp_path):  # noqa: F811
     for words in ([ID, "--remote"], ["--remote", ID], [ID, "--remote", hub.base], [f"{hub.base}/{ID}"]):
         asked = cli.run("delete", *words, input="n\n", expect=1)
         assert f"Delete from {hub.base}" in asked.err and f"{ID}: " in asked.err, asked
-    assert cli.run("delete", ID, "lab/none-v0", "--remote", "--yes", expect=3) and hub.get(f"/api/v1/datasets/{ID}").status == 200
+    assert cli.run("delete", ID, "lab/none-v0", "--remote", "--yes", expect=3) and is_there(cli)
     reader = Cli(tmp_path / "datasets", hub.base, MINARI_HUB_TOKEN=run(hub.state, "token", "add", "bob", "--read", "lab/"))
     assert reader.run("delete", ID, "--remote", "--yes", expect=7) and tree(hub.root / ID) == tree(recorded)
     code, seen = on_terminal(cli, "delete", ID, "--remote", answer="y\n", columns=200)
     assert code == 0 and f"minari-cli revert {ID} --revision {a['commit'][:10]}" in seen, seen
-    until(lambda: hub.get(f"/api/v1/datasets/{ID}").status == 404)
+    until(lambda: not is_there(cli))
     assert tree(cli.path(ID)) == here and not (hub.root / ID).exists()
     assert cli.run("delete", ID, "--remote", "--yes", expect=3)
     (deletion, before) = revisions(cli)
@@ -199,7 +204,7 @@ def test_deletion(hub, cli, recorded, tmp_path):  # noqa: F811
     assert tree(hub.root / ID) == tree(recorded)
     gone = cli.run("delete", ID, "--remote", "--yes", "--json", expect=0).json()
     assert gone["deleted"] == 1 and gone["items"][0]["revision"] == revisions(cli)[1]["commit"]
-    until(lambda: hub.get(f"/api/v1/datasets/{ID}").status == 404)
+    until(lambda: not is_there(cli))
     again = cli.run("upload", str(recorded), ID, expect=0)
     assert "of it were there" not in again.out and tree(hub.root / ID) == tree(recorded)
     cli.run("delete", ID, "--yes", expect=0)
