@@ -4,6 +4,8 @@
  * every file is in one listed dataset, and what is not is reported with the reason. */
 #include "storage/discover/discover_state.h"
 
+#include "storage/ids/hf_cache.h"
+#include "storage/ids/kept.h"
 #include "storage/model/format_row.h"
 
 #include <stdlib.h>
@@ -114,16 +116,30 @@ static enum hub_status hand_out_refused(struct hub_walking *w, const struct hub_
     return hub_walking_hand_out(w, &finding, &none, err);
 }
 
+/* Whether a folder is, or lies in, that of the kept revisions of a root. */
+static bool is_in_kept(const struct hub_node *n)
+{
+    return n->other && hub_kept_private((struct hub_view){n->path, strcspn(n->path, "/")});
+}
+
+static bool is_kept_revision(const struct hub_node *n)
+{
+    const char *slash = strrchr(n->path, '/');
+    return is_in_kept(n) && hub_kept_commit(hub_view_of(slash ? slash + 1 : n->path)).size;
+}
+
 static enum hub_status hand_out_node(struct hub_walking *w, struct hub_node *n, struct hub_error *err)
 {
     if (n->refused)
         return hand_out_refused(w, n, err);
+    if (is_in_kept(n) && !hub_hf_cache_commit(hub_view_of(n->path)).size)
+        return HUB_OK; /* revisions lie below it, each a dataset by itself */
     if (!n->parent || n->recognised) {
         const bool alone = !n->recognised && !n->children && n->loose.count; /* a root of nothing but files */
         HUB_TRY(alone ? note_links(n, "", &n->loose, err) : hand_out_links(w, n, err));
         return hand_out_own(w, n, n->parent ? NULL : w->root_name, err);
     }
-    const bool top = !n->parent->parent || n->parent->recognised;
+    const bool top = !n->parent->parent || n->parent->recognised || is_kept_revision(n);
     return top && n->has_files ? hand_out_folder(w, n, err) : HUB_OK;
 }
 
