@@ -130,12 +130,22 @@ static enum hub_status check_folder(struct taking *t, struct hub_error *err)
                : HUB_OK;
 }
 
+/* In place at once: beside a file of another name nobody would know what the folder is. */
+static enum hub_status mark_unfinished(const struct taking *t, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep)
+    int fd = openat(t->folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || fsync(fd))
+        return hub_fail_errno(err, errno, "%s/%s", t->options->folder, unfinished);
+    return hub_fs_sync_dir(t->folder, ".", err);
+}
+
 static enum hub_status begin(struct taking *t, struct hub_error *err)
 {
     HUB_TRY(check_outside(t, err));
     HUB_TRY(lock_folder(t, err));
     HUB_TRY(check_folder(t, err));
-    HUB_TRY(hub_fs_write(t->folder, unfinished, HUB_VIEW(""), 0600, err));
+    HUB_TRY(mark_unfinished(t, err));
     t->begun = true;
     if (!t->options->data)
         return HUB_OK;

@@ -219,6 +219,47 @@ static enum hub_status restore_sets(struct restoring *r, struct hub_error *err)
     return HUB_OK;
 }
 
+/* ---- digests ---- */
+
+static enum hub_status stamp_file(struct hub_db *db, const struct hub_root *root, const char *dataset,
+                                  const struct hub_file_facts *file, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(dataset, file->path);
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    struct stat st;
+    HUB_TRY(hub_allocated(path, err));
+    if (hub_open_below(root->path, path, O_PATH, HUB_FS_NO_LINKS, &fd, NULL) || fstat(fd, &st))
+        return HUB_OK; /* it is hashed when somebody asks */
+    const struct hub_stamp stamp = hub_stamp_of(&st);
+    hub_hex(file->sha256, HUB_SHA256_BYTES, hex);
+    return hub_truth_copy_stamp(db, hub_root_key(root), path, &stamp, hex, err);
+}
+
+static enum hub_status stamp_sets(const struct restoring *r, struct hub_db *db, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *open = db;
+    HUB_TRY(hub_db_begin(open, err));
+    for (uint32_t i = 0; i < r->report->backup.set_count; i++) {
+        const struct hub_backup_set *set = &r->report->backup.sets[i];
+        for (size_t k = 0; r->report->results[i] == HUB_RESTORE_PLACED && k < set->count; k++)
+            HUB_TRY(stamp_file(open, place_of(r, set), set->path, &set->files[k], err));
+    }
+    return hub_db_commit(open, err);
+}
+
+/* Files that were put in place were read for their digests: the hub need not do so again. */
+static enum hub_status keep_digests(const struct restoring *r, struct hub_error *err)
+{
+    struct hub_db *db;
+    char path[4096];
+    snprintf(path, sizeof path, "%.4000s/%s", r->options->state, part);
+    HUB_TRY(hub_db_open(path, HUB_DB_TRUTH, &db, err));
+    const enum hub_status st = stamp_sets(r, db, err);
+    hub_db_close(db);
+    return st;
+}
+
 /* ---- all ---- */
 
 static enum hub_status read_backup(struct restoring *r, struct hub_error *err)
@@ -242,6 +283,7 @@ static enum hub_status restore(struct restoring *r, struct hub_error *err)
     HUB_TRY(open_state(r, err));
     HUB_TRY(fit_database(r, err));
     HUB_TRY(restore_sets(r, err));
+    HUB_TRY(keep_digests(r, err));
     if (renameat(r->state, part, r->state, "hub.db"))
         return hub_fail_errno(err, errno, "%s/hub.db", r->options->state);
     HUB_TRY(hub_fs_sync_dir(r->state, ".", err));

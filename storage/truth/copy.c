@@ -177,6 +177,23 @@ static enum hub_status fit(struct hub_db *db, const char *path, const struct hub
     return hub_db_commit(open, err);
 }
 
+enum hub_status hub_truth_copy_stamp(struct hub_db *db, const char *root, const char *path,
+                                     const struct hub_stamp *stamp, const char *sha256, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db,
+                           "UPDATE digests SET size = ?4, mtime_ns = ?5, tag = ?6"
+                           " WHERE root = ?1 AND path = ?2 AND sha256 = ?3",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 2, path);
+    hub_stmt_bind_text(stmt, 3, sha256);
+    hub_stmt_bind_int(stmt, 4, (int64_t)stamp->size);
+    hub_stmt_bind_int(stmt, 5, (int64_t)stamp->mtime_ns);
+    hub_stmt_bind_int(stmt, 6, (int64_t)stamp->tag);
+    return hub_stmt_run(stmt, err);
+}
+
 enum hub_status hub_truth_copy_fit(const char *path, const struct hub_root_move *moves, size_t count,
                                    struct hub_error *err)
 {

@@ -5,6 +5,7 @@
 #ifndef HUB_TRUTH_COPY_H
 #define HUB_TRUTH_COPY_H
 
+#include "storage/io/fs.h"
 #include "storage/sqlite/db.h"
 
 /** Copy the hub.db of a state directory as it is at one moment. HUB_NOT_FOUND: there is none.
@@ -33,5 +34,11 @@ struct hub_root_move {
  */
 HUB_MUST_USE enum hub_status hub_truth_copy_fit(const char *path, const struct hub_root_move *moves,
                                                 size_t count, struct hub_error *err);
+
+/** What an open copy has of a file with these bytes holds for its new stamp. `root`: its key; `sha256` in
+ * hex. A file that it does not know is no failure. */
+HUB_MUST_USE enum hub_status hub_truth_copy_stamp(struct hub_db *db, const char *root, const char *path,
+                                                  const struct hub_stamp *stamp, const char *sha256,
+                                                  struct hub_error *err);
 
 #endif
