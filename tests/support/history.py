@@ -81,8 +81,9 @@ def wrong(calls, heads=()):
         middle = (low + high) // 2
         low, high = (low, middle) if not has_order(until(calls, ends[middle]), heads) else (middle + 1, high)
     (bad,) = [c for c in calls if c.end == ends[low]][:1]
-    beside = [c for c in sorted(calls, key=lambda c: c.begin) if c is not bad and c.begin <= bad.end and (c.end >= bad.begin or c.id == bad.id)]
-    return "\n".join([f"no order of events explains: {bad}", *(f"  beside or before: {c}" for c in beside[-20:])])
+    beside = [c for c in sorted(calls, key=lambda c: c.end) if c is not bad and c.begin <= bad.end and (bad.kind == "list" or c.id == bad.id)]
+    changes, looks = [c for c in beside if c.kind in ("publish", "delete")], [c for c in beside if c.kind in ("read", "list")]
+    return "\n".join([f"no order of events explains: {bad}", *(f"  beside or before: {c}" for c in changes[-10:] + looks[-5:])])
 
 
 def until(calls, moment):

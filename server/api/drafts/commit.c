@@ -147,6 +147,17 @@ static void await_listed(const struct commit *c)
     }
 }
 
+/* Another draft may have been put there a moment ago: whoever is refused for it finds it as well. */
+static void await_other(const struct commit *c)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    if (c->verdict.status == HUB_VERDICT_FILES ||
+        hub_roots_open(c->app->roots, c->row.root, c->row.path, O_PATH, &fd, NULL))
+        return;
+    hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
+    await_listed(c);
+}
+
 /* ---- publishing ---- */
 
 /* Of several drafts for one place one is published at a time; the next one finds the head of that. */
@@ -171,15 +182,25 @@ static uint64_t listed_serial(const struct commit *c)
     return serial;
 }
 
+static enum hub_status take_place(struct commit *c, struct hub_error *err)
+{
+    HUB_TRY(hub_draft_check_free(c->app, &c->row, err));
+    enum hub_status st = claim(c, err);
+    if (!st) {
+        memcpy(c->row.commit, c->commit, sizeof c->row.commit);
+        c->serial = listed_serial(c);
+        const struct hub_draft_place place = hub_draft_place_of(&c->row);
+        st = hub_draft_put_in_place(&c->draft, &c->facts.files, &place, err);
+    }
+    if (st == HUB_EXISTS || st == HUB_CHANGED)
+        await_other(c);
+    return st;
+}
+
 static enum hub_status publish(struct commit *c, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
-    HUB_TRY(hub_draft_check_free(c->app, &c->row, err));
-    HUB_TRY(claim(c, err));
-    c->serial = listed_serial(c);
-    memcpy(c->row.commit, c->commit, sizeof c->row.commit);
-    const struct hub_draft_place place = hub_draft_place_of(&c->row);
-    HUB_TRY(hub_draft_put_in_place(&c->draft, &c->facts.files, &place, err));
+    HUB_TRY(take_place(c, err));
     hub_draft_commit_of(&c->row, &c->facts, c->message, &c->made);
     HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
