@@ -165,9 +165,10 @@ enum hub_status hub_namespace_put(struct hub_request *request, struct hub_respon
     if (made)
         HUB_TRY(hub_response_header(response, err, "Location", "/api/v1/namespaces/%s", c.name));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
-    return hub_buf_add_view(
-        hub_response_buffer(response, made ? 201 : 200, "application/json", HUB_SPACE_BYTES + 1),
-        request->body, err);
+    struct hub_buf *out =
+        hub_response_buffer(response, made ? 201 : 200, "application/json", HUB_SPACE_BYTES + 1);
+    response->is_json = false; /* no line's end is added to what was sent */
+    return hub_buf_add_view(out, request->body, err);
 }
 
 /* ---- deleting ---- */
