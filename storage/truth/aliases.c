@@ -115,6 +115,8 @@ enum hub_status hub_dataset_rename(struct hub_truth *truth, const struct hub_com
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(hub_commit_expect(held->db, head->dataset, head->id, err));
+    HUB_TRY(hub_commit_expect_quiet(held->db, head->dataset, "", err));
+    HUB_TRY(hub_commit_expect_quiet(held->db, move->dataset, "", err));
     HUB_TRY(expect_unused(held->db, move->dataset, err));
     HUB_TRY(rename_rows(held, head, move, err));
     HUB_TRY(hub_audit_write(held->db, &audit, err));

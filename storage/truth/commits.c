@@ -169,10 +169,28 @@ enum hub_status hub_commit_expect(struct hub_db *db, const char *dataset, const 
     const char *now = row ? hub_stmt_text(stmt, 0) : "";
     if (strcmp(now, head) == 0)
         return HUB_OK;
+    if (!*now)
+        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_COMMIT_CONFLICT,
+                           "'%.200s' was deleted or renamed meanwhile: begin again without `base`", dataset);
     return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_COMMIT_CONFLICT,
                        "'%.200s' was changed meanwhile: its commit is now %s, and not %s; look at what "
                        "changed, and begin again with this one as `base`",
-                       dataset, *now ? now : "none", *head ? head : "none");
+                       dataset, now, *head ? head : "none");
+}
+
+enum hub_status hub_commit_expect_quiet(struct hub_db *db, const char *dataset, const char *draft,
+                                        struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool other = false;
+    HUB_TRY(hub_db_prepare(
+        db, "SELECT id FROM drafts WHERE dataset = ?1 AND id <> ?2 AND state = 'publishing'", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, dataset);
+    hub_stmt_bind_text(stmt, 2, draft);
+    HUB_TRY(hub_stmt_step(stmt, &other, err));
+    return other ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
+                               "a draft of '%.200s' is being published: try again in a moment", dataset)
+                 : HUB_OK;
 }
 
 static enum hub_status insert(struct hub_truth *truth, const struct hub_commit *commit, struct hub_error *err)
@@ -245,6 +263,7 @@ enum hub_status hub_commit_add(struct hub_truth *truth, const struct hub_commit 
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(hub_commit_expect_quiet(held->db, commit->dataset, "", err));
     HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
     return hub_db_commit(held->db, err);
 }

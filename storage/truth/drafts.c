@@ -280,6 +280,7 @@ enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
         HUB_TRY(hub_path_fold(hub_view_of(files[i].path), &folded, err));
         HUB_TRY(put_file(held->db, draft, &files[i], hub_buf_view(&folded), err));
     }
+    HUB_TRY(hub_quotas_check(held, draft, err));
     return hub_db_commit(held->db, err);
 }
 
@@ -353,21 +354,6 @@ enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
 
 /* ---- publication ---- */
 
-static enum hub_status expect_no_other(struct hub_db *db, const struct hub_draft_row *row,
-                                       struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool other = false;
-    HUB_TRY(hub_db_prepare(
-        db, "SELECT id FROM drafts WHERE dataset = ?1 AND id <> ?2 AND state = 'publishing'", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, row->dataset);
-    hub_stmt_bind_text(stmt, 2, row->id);
-    HUB_TRY(hub_stmt_step(stmt, &other, err));
-    return other ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
-                               "another draft of '%.200s' is being published", row->dataset)
-                 : HUB_OK;
-}
-
 static enum hub_status note_commit(struct hub_db *db, const char *draft, const char *commit,
                                    struct hub_error *err)
 {
@@ -384,7 +370,7 @@ enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_
     HUB_TRY(hub_commit_name(commit, err));
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
-    HUB_TRY(expect_no_other(held->db, row, err));
+    HUB_TRY(hub_commit_expect_quiet(held->db, row->dataset, row->id, err));
     HUB_TRY(hub_commit_expect(held->db, row->dataset, row->base, err));
     HUB_TRY(turn(held->db, row->id, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHING, err));
     HUB_TRY(note_commit(held->db, row->id, commit, err));

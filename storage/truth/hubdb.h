@@ -95,6 +95,9 @@ HUB_MUST_USE enum hub_status hub_access_rule_put(struct hub_db *db, const struct
  * were deleted. Within the transaction of what depends on it. */
 HUB_MUST_USE enum hub_status hub_commit_expect(struct hub_db *db, const char *dataset, const char *head,
                                                struct hub_error *err);
+/** HUB_BUSY "draft-busy" while a draft of a dataset is being published; `draft`: but for this one. */
+HUB_MUST_USE enum hub_status hub_commit_expect_quiet(struct hub_db *db, const char *dataset,
+                                                     const char *draft, struct hub_error *err);
 /** hub_commit_add within the transaction of the caller. */
 HUB_MUST_USE enum hub_status hub_commit_insert(struct hub_truth *truth, const struct hub_commit *commit,
                                                bool keep_parent, struct hub_error *err);
