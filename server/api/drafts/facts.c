@@ -24,9 +24,15 @@ static enum hub_status add(void *user, const struct hub_draft_file *file, struct
             snprintf(r->missing, sizeof r->missing, "%s", file->path);
         return HUB_OK;
     }
+    if (r->draft && (fstatat(r->draft->tree, file->path, &st, AT_SYMLINK_NOFOLLOW) ||
+                     (uint64_t)st.st_size != file->size)) { /* as after a power cut */
+        if (!r->missing_count++)
+            snprintf(r->missing, sizeof r->missing, "%s", file->path);
+        return HUB_OK;
+    }
     hub_hex(file->sha256, sizeof file->sha256, hex);
     HUB_TRY(hub_remote_files_add(r->files, file->path, file->size, hex, err));
-    if (r->draft && fstatat(r->draft->tree, file->path, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    if (r->draft)
         r->files->items[r->files->count - 1].modified_ns =
             (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     return HUB_OK;

@@ -187,8 +187,8 @@ enum hub_status hub_draft_file_delete(struct hub_request *request, struct hub_re
         return HUB_AGAIN;
     HUB_TRY(find_file(request, &row, &draft, &file, err));
     HUB_TRY(hub_draft_lock(&draft, false, err));
+    HUB_TRY(hub_draft_drop(&draft, file.path, err)); /* what has a row and no file is not published */
     HUB_TRY(hub_draft_file_forget(request->app->truth, row.id, file.path, err));
-    HUB_TRY(hub_draft_drop(&draft, file.path, err));
     response->status = 204;
     return HUB_OK;
 }

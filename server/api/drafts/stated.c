@@ -9,6 +9,8 @@
 
 #include <limits.h>
 
+enum { MESSAGE_BYTES = 4096 };
+
 /* ---- headers ---- */
 
 static bool read_number(const char **at, char end, uint64_t *out)
@@ -71,7 +73,7 @@ static const char **member_of(struct hub_draft_order *order, const char *key)
 }
 
 /* The folder of a kept revision is called by it and by the commit. */
-static enum hub_status check_length(const char *id, struct hub_error *err)
+enum hub_status hub_draft_name_check(const char *id, struct hub_error *err)
 {
     const char *slash = strrchr(id, '/');
     return strlen(slash ? slash + 1 : id) + 1 + HUB_KEPT_COMMIT <= NAME_MAX
@@ -103,7 +105,7 @@ enum hub_status hub_draft_body_read(struct hub_view body, json_t **document, str
             "the body is {\"id\": \"lab/arm-v1\"}, with \"base\": its commit to take its place, and "
             "\"from\": \"ID@COMMIT\" to begin with the files of a commit");
     HUB_TRY(hub_id_check(hub_view_of(out->id), err));
-    return check_length(out->id, err);
+    return hub_draft_name_check(out->id, err);
 }
 
 enum hub_status hub_draft_message_read(struct hub_view body, json_t **document, const char **message,
@@ -120,5 +122,7 @@ enum hub_status hub_draft_message_read(struct hub_view body, json_t **document, 
     if (stated && !json_is_string(stated))
         return hub_fail(err, HUB_INVALID, "the body is {\"message\": \"...\"}, or empty");
     *message = stated ? json_string_value(stated) : "";
-    return HUB_OK;
+    return strlen(*message) <= MESSAGE_BYTES
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "a message has at most %d bytes", MESSAGE_BYTES);
 }

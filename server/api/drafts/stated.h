@@ -27,6 +27,8 @@ HUB_MUST_USE enum hub_status hub_draft_span_read(const char *range, uint64_t bod
 HUB_MUST_USE enum hub_status hub_draft_digest_read(const char *digest, uint8_t out[HUB_SHA256_BYTES],
                                                    bool *stated, struct hub_error *err);
 
+/** Whether the folder of a kept revision can be called by an id: HUB_INVALID. */
+HUB_MUST_USE enum hub_status hub_draft_name_check(const char *id, struct hub_error *err);
 /** What opens a draft; texts borrow from the document. */
 struct hub_draft_order {
     const char *id;   /* a good one */
