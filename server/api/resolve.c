@@ -193,7 +193,7 @@ static enum hub_status find_renamed(struct hub_request *request, struct hub_view
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf now = HUB_BUF_INIT(64 * KIB);
-    if (!hub_alias_any(request->app->truth))
+    if (!hub_alias_any(request->app->truth) || !hub_request_may_read(request, id))
         return HUB_OK;
     if (!request->may_block)
         return HUB_AGAIN;
