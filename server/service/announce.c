@@ -1,7 +1,8 @@
 /* The log's view of the catalogue: what changed between two snapshots, and between two looks at the
- * alerts. */
+ * alerts; now and then old drafts and revisions end. */
 #include "server/service/announce.h"
 
+#include "server/api/drafts/tidy.h"
 #include "server/api/operations/alerts.h"
 #include "server/mirror/uncovered.h"
 #include "storage/base/thread.h"
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { TICK_MS = 200, ALERT_TICKS = 10 };
+enum { TICK_MS = 200, ALERT_TICKS = 10, TIDY_TICKS = 3000 };
 
 /* A dataset that cannot be served, as it was logged last. Sorted as in a snapshot. */
 struct blocked {
@@ -178,6 +179,8 @@ static void *run(void *arg)
         announce_proxy(a);
         if (tick % ALERT_TICKS == 0)
             announce_alerts(a);
+        if (tick % TIDY_TICKS == TIDY_TICKS - 1 && !a->app->read_only)
+            hub_drafts_tidy(a->app); /* also where nobody pushes */
         if (!a->thread.stop)
             hub_thread_wait(&a->thread, TICK_MS);
     }

@@ -19,6 +19,7 @@
 #include "storage/sqlite/db.h"
 #include "storage/text/time.h"
 #include "storage/transfer/import.h"
+#include "storage/transfer/publish.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/live_access.h"
 
@@ -181,6 +182,7 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
     HUB_TRY(open_inspector(service, config, err));
     app->inspector = service->inspector;
     app->min_free = config->min_free;
+    app->read_only = config->read_only;
     app->keeping = (struct hub_keeping){config->keep_revisions, config->trash_ms};
     return HUB_OK;
 }
@@ -356,8 +358,10 @@ static void tidy_roots(const struct hub_roots *roots)
 {
     for (uint32_t i = 0; i < roots->count; i++) {
         HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-        if (!roots->roots[i].read_only && !hub_private_open(roots->roots[i].path, false, &place, NULL))
+        if (!roots->roots[i].read_only && !hub_private_open(roots->roots[i].path, false, &place, NULL)) {
             hub_import_tidy(&place);
+            (void)!hub_publish_recover(&place, NULL); /* a replacement that was interrupted */
+        }
     }
 }
 
