@@ -23,11 +23,48 @@ enum hub_status hub_kept_find(const char *root, const char *path, const char *co
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf keep = HUB_BUF_INIT(2 * PATH_MAX);
-    HUB_TRY(hub_private_open(root, false, &place, err));
+    const enum hub_status st = hub_private_open(root, false, &place, err);
+    if (st) /* of a root that is not there for a moment nothing is known */
+        return st == HUB_NOT_FOUND ? HUB_IO : st;
     HUB_TRY(hub_kept_path(path, commit, &keep, err));
     if (faccessat(place.folder, keep.data, F_OK, AT_SYMLINK_NOFOLLOW))
-        return hub_fail(err, HUB_NOT_FOUND, "commit %s of '%.200s' is not kept", commit, path);
+        return errno != ENOENT && errno != ENOTDIR
+                   ? hub_fail_errno(err, errno, "%s/%s", place.path, keep.data)
+                   : hub_fail(err, HUB_NOT_FOUND, "commit %s of '%.200s' is not kept", commit, path);
     return hub_buf_addf(out, err, "%s/%s", strrchr(place.path, '/') + 1, keep.data);
+}
+
+/* One that was published before records had commits is taken for it. */
+static bool is_of(const struct hub_record *record, const char *commit)
+{
+    return !*record->commit || strcmp(record->commit, commit) == 0;
+}
+
+enum hub_status hub_kept_check(const char *root, const char *path, const char *commit, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_record_dispose) struct hub_record there = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(2 * PATH_MAX);
+    bool others = false;
+    HUB_TRY(hub_private_open(root, true, &place, err));
+    HUB_TRY(hub_buf_addf(&folder, err, "%s/%s", root, path));
+    if (hub_record_read(folder.data, &there, NULL) || !is_of(&there, commit))
+        return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                           "the files in '%.200s' are not those of commit %s: somebody changed them by hand, "
+                           "and has to move them away",
+                           path, commit);
+    const struct hub_fetched own = {there.files, there.count};
+    HUB_TRY(hub_publish_others(&place, path, &own, &others, err));
+    return others ? hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                                "somebody put other files into '%.200s' by hand: move them away first", path)
+                  : HUB_OK;
+}
+
+enum hub_status hub_place_check(const char *root, const char *path, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_TRY(hub_private_open(root, true, &place, err));
+    return hub_publish_free(&place, path, err);
 }
 
 enum hub_status hub_kept_move(const char *root, const char *path, const char *commit, struct hub_error *err)
@@ -38,7 +75,7 @@ enum hub_status hub_kept_move(const char *root, const char *path, const char *co
     struct hub_buf folder = HUB_BUF_INIT(2 * PATH_MAX), keep = HUB_BUF_INIT(2 * PATH_MAX);
     HUB_TRY(hub_private_open(root, true, &place, err));
     HUB_TRY(hub_buf_addf(&folder, err, "%s/%s", root, path));
-    if (hub_record_read(folder.data, &there, NULL) || strcmp(there.commit, commit) != 0)
+    if (hub_record_read(folder.data, &there, NULL) || !is_of(&there, commit))
         return HUB_OK;
     HUB_TRY(hub_kept_path(path, commit, &keep, err));
     return hub_withdraw_keeping(&place, path, keep.data, err);

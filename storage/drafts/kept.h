@@ -14,6 +14,13 @@ HUB_MUST_USE enum hub_status hub_kept_path(const char *path, const char *commit,
 /** The same relative to the root. HUB_NOT_FOUND: it is not there. */
 HUB_MUST_USE enum hub_status hub_kept_find(const char *root, const char *path, const char *commit,
                                            struct hub_buf *out, struct hub_error *err);
+/** Whether the place of a dataset has the files of this commit: HUB_EXISTS "exists" where it has others, or
+ * what somebody put there by hand. */
+HUB_MUST_USE enum hub_status hub_kept_check(const char *root, const char *path, const char *commit,
+                                            struct hub_error *err);
+/** Whether a dataset can lie at a place: HUB_EXISTS where something is there, or where a dataset lies
+ * above. */
+HUB_MUST_USE enum hub_status hub_place_check(const char *root, const char *path, struct hub_error *err);
 /** Move the files of a commit there from their place. Where its place has none, or those of another commit,
  * nothing is done. */
 HUB_MUST_USE enum hub_status hub_kept_move(const char *root, const char *path, const char *commit,

@@ -59,24 +59,6 @@ static enum hub_status sync_all(const struct hub_draft_folder *draft, const stru
     return hub_staging_sync(&staging, HUB_RECORD_FILE, err);
 }
 
-/* What lies above its place is no dataset. */
-static enum hub_status check_above(const struct hub_draft_folder *draft, const char *target,
-                                   struct hub_error *err)
-{
-    for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
-        HUB_CLEANUP(hub_closep) int parent = -1;
-        HUB_CLEANUP(hub_freep) char *above = strndup(target, (size_t)(slash - target));
-        const char *name;
-        HUB_TRY(hub_allocated(above, err));
-        if (hub_private_parent(&draft->place, above, false, &parent, &name, NULL))
-            return HUB_OK; /* it is made with the dataset */
-        if (hub_private_is_dataset(parent, name))
-            return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                               "'%.200s' is a dataset: another one cannot lie in it", above);
-    }
-    return HUB_OK;
-}
-
 static enum hub_status not_the_base(const struct hub_draft_place *to, struct hub_error *err)
 {
     return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
@@ -100,9 +82,14 @@ static enum hub_status check_base(const struct hub_draft_folder *draft, const st
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_record_dispose) struct hub_record there = {0};
-    return read_commit(&draft->place, to->path, &there, NULL) || strcmp(there.commit, to->base) != 0
-               ? not_the_base(to, err)
-               : HUB_OK;
+    bool others = false;
+    /* one that was published before records had commits is taken for it */
+    if (read_commit(&draft->place, to->path, &there, NULL) ||
+        (*there.commit && strcmp(there.commit, to->base) != 0))
+        return not_the_base(to, err);
+    const struct hub_fetched own = {there.files, there.count};
+    HUB_TRY(hub_publish_others(&draft->place, to->path, &own, &others, err));
+    return others ? not_the_base(to, err) : HUB_OK;
 }
 
 /* The folder that holds the name of the first `size` bytes of a path. */
@@ -142,7 +129,7 @@ enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
     char tree[TREE_CHARS];
     snprintf(tree, sizeof tree, "%s/tree", draft->within);
     HUB_TRY(hub_publish_recover(&draft->place, err));
-    HUB_TRY(check_above(draft, to->path, err));
+    HUB_TRY(hub_publish_above(&draft->place, to->path, err));
     HUB_TRY(write_record(draft, files, to, err));
     HUB_TRY(sync_all(draft, files, err));
     HUB_TRY(make_namespaces(&draft->place, to->path, err));

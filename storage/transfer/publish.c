@@ -342,6 +342,36 @@ enum hub_status hub_publish_drop(const struct hub_private *place, const char *ke
     return hub_fs_remove(trash, unique, err);
 }
 
+/* What lies above its place is no dataset. */
+enum hub_status hub_publish_above(const struct hub_private *place, const char *target, struct hub_error *err)
+{
+    for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
+        HUB_CLEANUP(hub_closep) int parent = -1;
+        HUB_CLEANUP(hub_freep) char *above = strndup(target, (size_t)(slash - target));
+        const char *name;
+        HUB_TRY(hub_allocated(above, err));
+        if (hub_private_parent(place, above, false, &parent, &name, NULL))
+            return HUB_OK; /* it is made with the dataset */
+        if (hub_private_is_dataset(parent, name))
+            return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                               "'%.200s' is a dataset: another one cannot lie in it", above);
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_publish_free(const struct hub_private *place, const char *target, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    const char *name;
+    HUB_TRY(hub_publish_above(place, target, err));
+    const enum hub_status st = hub_private_parent(place, target, false, &parent, &name, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    return is_there(parent, name) ? hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                                                "something is in the folder '%.200s' already", target)
+                                  : HUB_OK;
+}
+
 enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
                                         struct hub_error *err)
 {
@@ -400,6 +430,18 @@ static void look_into(struct withdrawal *w, int directory, const char *name, con
                 (void)unlinkat(fd, entry, AT_REMOVEDIR); /* not empty: fine */
         }
     }
+}
+
+enum hub_status hub_publish_others(const struct hub_private *place, const char *id,
+                                   const struct hub_fetched *own, bool *others, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    const char *name;
+    struct withdrawal walk = {.fetched = own};
+    HUB_TRY(hub_private_parent(place, id, false, &parent, &name, err));
+    look_into(&walk, parent, name, "", 0);
+    *others = walk.others;
+    return HUB_OK;
 }
 
 /* The record goes last: until then it is still a dataset, and withdrawn once more. */

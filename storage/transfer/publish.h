@@ -35,11 +35,23 @@ HUB_MUST_USE enum hub_status hub_publish_drop(const struct hub_private *place, c
 HUB_MUST_USE enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
                                                      struct hub_error *err);
 
+/** Whether a dataset may be put there: HUB_EXISTS where one lies above it. */
+HUB_MUST_USE enum hub_status hub_publish_above(const struct hub_private *place, const char *target,
+                                               struct hub_error *err);
+/** The same, and that nothing is there. */
+HUB_MUST_USE enum hub_status hub_publish_free(const struct hub_private *place, const char *target,
+                                              struct hub_error *err);
+
 /** The files that were fetched into a dataset, beside its record: sorted by path bytes. */
 struct hub_fetched {
     const struct hub_file_facts *files;
     size_t count;
 };
+
+/** Whether other files than its own lie in a dataset, beside its record. */
+HUB_MUST_USE enum hub_status hub_publish_others(const struct hub_private *place, const char *id,
+                                                const struct hub_fetched *own, bool *others,
+                                                struct hub_error *err);
 
 /** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more. Where it
  * holds more than was fetched, as another copy in a folder of it, that stays. HUB_NOT_FOUND

@@ -39,9 +39,23 @@ static enum hub_status conflict(const char *id, const char *now, const char *bas
         id, now, base);
 }
 
-static enum hub_status take_head(const struct hub_commit *head, struct hub_draft_row *row,
-                                 struct hub_error *err)
+enum hub_status hub_commit_check_root(const struct hub_app *app, const struct hub_commit *commit,
+                                      struct hub_error *err)
 {
+    if (commit->root >= app->roots->count)
+        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROOT_MISSING,
+                           "the root of '%.200s' is not served any more: serve it again with --root",
+                           commit->dataset);
+    return app->roots->roots[commit->root].read_only
+               ? hub_fail(err, HUB_DENIED, "the root of '%.200s' is read-only in the configuration (:ro)",
+                          commit->dataset)
+               : HUB_OK;
+}
+
+static enum hub_status take_head(const struct hub_app *app, const struct hub_commit *head,
+                                 struct hub_draft_row *row, struct hub_error *err)
+{
+    HUB_TRY(hub_commit_check_root(app, head, err));
     memcpy(row->base, head->id, sizeof row->base);
     row->root = head->root;
     free(row->path);
@@ -65,9 +79,13 @@ enum hub_status hub_draft_find_base(const struct hub_request *request, const cha
                                  row->dataset, head.id)
                    : HUB_OK;
     if (!there)
-        return conflict(row->dataset, "none: it was not published by this hub, or it was deleted", base, err);
+        return hub_fail_as(
+            err, HUB_CHANGED, HUB_PROBLEM_COMMIT_CONFLICT,
+            "'%.200s' has no commit now: it was deleted or renamed, or was not published by this "
+            "hub; begin again without `base`",
+            row->dataset);
     HUB_TRY(is_head(request->app, &head, base, &same, err));
-    return same ? take_head(&head, row, err) : conflict(row->dataset, head.id, base, err);
+    return same ? take_head(request->app, &head, row, err) : conflict(row->dataset, head.id, base, err);
 }
 
 /* ---- whose files it begins with ---- */
@@ -136,7 +154,7 @@ enum hub_status hub_draft_begin_from(const struct hub_request *request, const ch
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf directory = HUB_BUF_INIT(2 * PATH_MAX);
     HUB_CLEANUP(beginning_dispose) struct beginning files = {.app = request->app};
     HUB_TRY(hub_commit_of(request, from, &commit, err));
-    if (commit.root != row->root)
+    if (commit.root != row->root || commit.root >= request->app->roots->count)
         return hub_fail(err, HUB_INVALID,
                         "'%.300s' lies in another root than the draft: its files cannot be "
                         "shared",

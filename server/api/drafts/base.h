@@ -24,6 +24,10 @@ HUB_MUST_USE enum hub_status hub_draft_begin_from(const struct hub_request *requ
                                                   const struct hub_draft_folder *draft,
                                                   struct hub_error *err);
 
+/** Whether the root of a commit can be written: HUB_NOT_FOUND "root-missing", HUB_DENIED. */
+HUB_MUST_USE enum hub_status hub_commit_check_root(const struct hub_app *app, const struct hub_commit *commit,
+                                                   struct hub_error *err);
+
 /** The commit of a dataset that a principal may read: "ID@COMMIT", or "ID" for the newest. Dispose it. */
 HUB_MUST_USE enum hub_status hub_commit_of(const struct hub_request *request, const char *name,
                                            struct hub_commit *out, struct hub_error *err);

@@ -130,9 +130,9 @@ enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub
     hub_snapshot_put(all);
     enum hub_status st = HUB_OK;
     if (in_the_way && strcmp(in_the_way, id) == 0)
-        st = hub_fail_as(
-            err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-            "'%.200s' exists already, and was not published by this hub: choose the next version", id);
+        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS, "'%.200s' exists already%s", id,
+                         row->path ? ", and was not published by this hub: choose the next version"
+                                   : ": choose another id");
     else if (in_the_way)
         st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
                          "'%.200s' and a dataset that exists would lie in each other: choose another id", id);

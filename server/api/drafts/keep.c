@@ -1,6 +1,8 @@
 /* How long the files of earlier commits are kept: see keep.h; and deletion. */
 #include "server/api/drafts/keep.h"
 
+#include "server/api/drafts/base.h"
+
 #include "storage/drafts/kept.h"
 #include "storage/ids/id.h"
 #include "storage/text/time.h"
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LISTED_MS = 10000, LOOK_MS = 20 };
+enum { LISTED_MS = 10000, LOOK_MS = 20, MOVED_MS = 600000 };
 enum { DAY_MS = 24 * 3600 * 1000, MOST_COMMITS = 100000 };
 
 /* Copies of rows: their texts are not needed but for path and dataset. */
@@ -55,10 +57,11 @@ static bool was_read(struct hub_app *app, const struct hub_commit *commit, int64
 }
 
 /* Files that somebody removed by hand, or that a backup did not have, are kept no longer. */
-static bool is_lost(const struct hub_app *app, const struct hub_commit *commit)
+static bool is_lost(const struct hub_app *app, const struct hub_commit *commit, int64_t now_ms)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
-    return commit->root < app->roots->count &&
+    /* it is moved there after hub.db says so */
+    return now_ms - commit->ended_ms > MOVED_MS && commit->root < app->roots->count &&
            hub_kept_find(app->roots->roots[commit->root].path, commit->path, commit->id, &path, NULL) ==
                HUB_NOT_FOUND;
 }
@@ -94,7 +97,7 @@ void hub_revisions_tidy(struct hub_app *app, const char *dataset)
         const struct hub_commit *commit = &commits.rows[i];
         if (!commit->kept)
             continue;
-        if (is_lost(app, commit)) {
+        if (is_lost(app, commit, now_ms)) {
             (void)!hub_commit_keep(app->truth, commit->id, false, NULL);
             continue;
         }
@@ -160,6 +163,8 @@ enum hub_status hub_delete_commit(struct hub_app *app, const struct hub_commit *
                                   .root = head->root,
                                   .path = head->path};
     memcpy(deletion.parent, head->id, sizeof deletion.parent);
+    HUB_TRY(hub_commit_check_root(app, head, err));
+    HUB_TRY(hub_kept_check(app->roots->roots[head->root].path, head->path, head->id, err));
     HUB_TRY(hub_commit_name(deletion.id, err));
     HUB_TRY(hub_commit_add(app->truth, &deletion, true, err));
     return move_away(app, head, err);

@@ -2,8 +2,10 @@
  * start. */
 #include "server/api/drafts/rename.h"
 
+#include "server/api/drafts/base.h"
 #include "server/api/drafts/draft.h"
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/stated.h"
 #include "server/api/handlers.h"
 #include "server/log/log.h"
 #include "storage/drafts/kept.h"
@@ -81,6 +83,10 @@ static enum hub_status find_place(const struct hub_app *app, const struct hub_co
             err, HUB_INVALID,
             "'%.200s' belongs to another root than '%.200s': a dataset is renamed within its root", id,
             head->dataset);
+    HUB_TRY(hub_draft_name_check(id, err));
+    HUB_TRY(hub_commit_check_root(app, head, err));
+    HUB_TRY(hub_kept_check(app->roots->roots[head->root].path, head->path, head->id, err));
+    HUB_TRY(hub_place_check(app->roots->roots[head->root].path, path, err));
     *move = (struct hub_move){.dataset = id, .root = head->root, .from = head->path, .to = path};
     return hub_draft_check_free(app, &row, err);
 }

@@ -75,9 +75,8 @@ enum hub_status hub_owned_head(struct hub_request *request, struct hub_view id, 
     if (!hub_snapshot_find(all, id))
         return none(request, id, err);
     return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                       "'%.200s' was not published by this hub: whoever put its files there removes them, "
-                       "or `minari-hub adopt %.200s` makes it one of the hub's own",
-                       id.data, id.data);
+                       "'%.200s' was not published by this hub: whoever put its files there removes them",
+                       id.data);
 }
 
 enum hub_status hub_dataset_delete(struct hub_request *request, struct hub_response *response,
