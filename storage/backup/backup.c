@@ -231,6 +231,19 @@ static enum hub_status take_round(struct taking *t, bool *agrees, struct hub_err
     return take_sets(t, &before, agrees, err);
 }
 
+/* What is not as hub.db says, in no round, is nothing to rely on. */
+static enum hub_status name_others(struct hub_backup *backup, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < backup->set_count; i++) {
+        struct hub_backup_set *set = &backup->sets[i];
+        if (!*set->commit || *set->problem || hub_capture_is_of_commit(set))
+            continue;
+        free(set->problem);
+        HUB_TRY(hub_dup(&set->problem, "its files are not those of its newest commit", err));
+    }
+    return HUB_OK;
+}
+
 static enum hub_status take_all(struct taking *t, struct hub_error *err)
 {
     bool agrees = false;
@@ -239,7 +252,7 @@ static enum hub_status take_all(struct taking *t, struct hub_error *err)
             nanosleep(&(struct timespec){.tv_nsec = ROUND_WAIT_MS * 1000000L}, NULL);
         HUB_TRY(take_round(t, &agrees, err));
     }
-    return HUB_OK;
+    return name_others(&t->report->backup, err);
 }
 
 /* ---- the rest ---- */

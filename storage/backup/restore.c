@@ -106,7 +106,7 @@ static const struct hub_root *place_of(const struct restoring *r, const struct h
 static bool may_be_there(const char *name)
 {
     return strcmp(name, "lock") == 0 || strcmp(name, "running") == 0 || strcmp(name, "lost+found") == 0 ||
-           strncmp(name, part, sizeof part - 1) == 0;
+           strncmp(name + (*name == '.'), part, sizeof part - 1) == 0; /* with a dot while it is written */
 }
 
 static enum hub_status open_state(struct restoring *r, struct hub_error *err)

@@ -48,7 +48,7 @@ static enum hub_status feed(struct hub_view tar, size_t step, struct seen *seen,
 
 static void add(struct hub_buf *tar, const char *name, const char *text)
 {
-    const struct hub_tar_file file = {.name = name, .size = strlen(text), .mtime_ns = 1500000000};
+    const struct hub_tar_file file = {.name = name, .size = strlen(text), .mtime_ns = 1000000000};
     cr_assert_eq(hub_tar_header(&file, tar, NULL), HUB_OK);
     cr_assert_eq(hub_buf_add_text(tar, text, NULL), HUB_OK);
     cr_assert_eq(hub_tar_pad(file.size, tar, NULL), HUB_OK);
