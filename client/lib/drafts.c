@@ -158,7 +158,7 @@ enum hub_status hub_draft_make(struct minari_client *client, const char *id, con
     return read_draft(document, out, err);
 }
 
-enum hub_status hub_draft_drop(struct minari_client *client, const char *draft, struct hub_error *err)
+enum hub_status hub_draft_give_up(struct minari_client *client, const char *draft, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_draft_url(&client->remote, draft, NULL, &url, err));
@@ -259,7 +259,7 @@ enum minari_status minari_draft_drop(struct minari_client *client, const char *d
     struct hub_error error = {0};
     const enum hub_status st =
         client && draft && *draft
-            ? hub_draft_drop(client, draft, &error)
+            ? hub_draft_give_up(client, draft, &error)
             : hub_fail(&error, HUB_INVALID, "a client and the name of a draft are needed");
     return hub_client_report(st, &error, err);
 }

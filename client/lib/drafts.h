@@ -34,8 +34,8 @@ HUB_MUST_USE enum hub_status hub_draft_make(struct minari_client *client, const 
                                             const char *from, struct hub_open_draft *out,
                                             struct hub_error *err);
 /** Drop one, with what came of it. */
-HUB_MUST_USE enum hub_status hub_draft_drop(struct minari_client *client, const char *draft,
-                                            struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_draft_give_up(struct minari_client *client, const char *draft,
+                                               struct hub_error *err);
 /** Its files: {"items": [{"path", "size", "offset", "sha256"}]}. json_decref the result. */
 HUB_MUST_USE enum hub_status hub_draft_list_files(struct minari_client *client, const char *draft,
                                                   json_t **out, struct hub_error *err);

@@ -234,7 +234,7 @@ static enum hub_status revert(struct revert *r, struct hub_error *err)
     HUB_TRY(hub_draft_make(r->client, r->id, r->current, from.data, &r->draft, err));
     const enum hub_status st = publish(r, &answer, err);
     if (st)
-        (void)!hub_draft_drop(r->client, r->draft.name, NULL);
+        (void)!hub_draft_give_up(r->client, r->draft.name, NULL);
     else
         report(r, answer);
     return st;

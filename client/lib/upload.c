@@ -342,7 +342,7 @@ static enum hub_status run(struct push *p, struct hub_error *err)
                                 .user = p};
     HUB_TRY(begin(p, err));
     if (is_unchanged(p) && !p->options->dry_run)
-        HUB_TRY(hub_draft_drop(p->client, p->draft.name, err));
+        HUB_TRY(hub_draft_give_up(p->client, p->draft.name, err));
     if (p->options->dry_run && p->base)
         name_changed(p);
     if (is_unchanged(p) || p->options->dry_run) {
