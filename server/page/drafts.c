@@ -20,7 +20,8 @@ static enum hub_status allow(const struct hub_request *request, struct hub_error
 static bool is_under_way(const json_t *draft)
 {
     return hub_view_is(page_text(draft, "state"), "open") ||
-           hub_view_is(page_text(draft, "state"), "committing");
+           hub_view_is(page_text(draft, "state"), "committing") ||
+           hub_view_is(page_text(draft, "state"), "publishing");
 }
 
 static void begin_table(struct page *page, const char *caption, const char *const *heads, const char *figures)
