@@ -138,6 +138,7 @@ static enum hub_status open_new(struct hub_store *store, const struct hub_file_r
         st = new_file(ref, fd, opened, err);
     if ((st == HUB_CHANGED || st == HUB_NOT_FOUND) && ref->expect && ref->root != HUB_ROOT_STATE) {
         hub_closep(&fd);
+        fd = -1;
         if (hub_kept_file_open(store->roots, ref->root, ref->path, ref->expect, &fd) == HUB_OK)
             st = new_file(ref, fd, opened, err);
     }
