@@ -230,7 +230,8 @@ static void keep_settings(const struct hub_config *config)
     if (!out)
         return;
     hub_config_print(config, out);
-    if (fclose(out) == 0 && asprintf(&path, "%s/" HUB_SERVING_CONF, config->state) >= 0)
+    /* without --sync nothing here outlives the machine: it is no hub that is backed up */
+    if (fclose(out) == 0 && config->sync && asprintf(&path, "%s/" HUB_SERVING_CONF, config->state) >= 0)
         (void)!hub_fs_write(AT_FDCWD, path, (struct hub_view){text, size}, 0600, NULL);
 }
 
