@@ -186,6 +186,13 @@ static void end_at_once(struct hub_deadline *deadline, struct hub_deadline_entry
     atomic_fetch_add_explicit(&deadline->ended, 1, memory_order_relaxed);
 }
 
+void hub_deadline_let_go(const struct hub_deadline_entry *watch)
+{
+    char byte;
+    if (recv(watch->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+        (void)shutdown(watch->fd, SHUT_RDWR);
+}
+
 /* ---- making room ---- */
 
 /* Quiet: between requests, or before the first, and not only for a moment. */

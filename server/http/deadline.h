@@ -64,6 +64,9 @@ void hub_deadline_stop(struct hub_deadline *deadline);
 void hub_deadline_add(struct hub_deadline *deadline, struct hub_deadline_entry *watch, int fd);
 void hub_deadline_remove(struct hub_deadline *deadline, struct hub_deadline_entry *watch);
 void hub_deadline_phase(struct hub_deadline_entry *watch, enum hub_phase phase);
+/** Its request has ended: where the peer has closed its side, nothing more comes, and the connection is ended
+ * now instead of at a next look. */
+void hub_deadline_let_go(const struct hub_deadline_entry *watch);
 /** Nothing was ever sent on it. */
 bool hub_deadline_untouched(const struct hub_deadline_entry *watch);
 /** What the answer holds in memory: the more that is, and while others wait for it, the faster it must be

@@ -393,6 +393,14 @@ static void account(struct hub_exchange *x, bool complete)
     x->counted = false;
 }
 
+/* Peers that close their side are let go by the looks of the watch; where many connections are open, that may
+ * be too late for the next ones. */
+static bool is_crowded(const struct hub_exchange *x)
+{
+    return atomic_load_explicit(&x->http->connections, memory_order_relaxed) >
+           x->http->options.connections / 8;
+}
+
 /* What a worker still works with stays until hub_exchange_free. */
 void hub_exchange_end(struct hub_exchange *x, bool complete)
 {
@@ -410,6 +418,8 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     hub_request_end(&x->request);
     x->step = HUB_STEP_IDLE;
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
+    if (is_crowded(x))
+        hub_deadline_let_go(&x->watch);
 }
 
 void hub_exchange_free(struct hub_exchange *x)
