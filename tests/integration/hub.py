@@ -208,6 +208,34 @@ class Hub:
         self.stop(expect=None if kind else 0)
 
 
+def no_full_disk(why):
+    import pytest  # programs without it read this file, too
+    pytest.skip(f"LOUD: NO FULL DISK: {why}, so nothing is tried on a disk that is full")
+
+
+def small_disk(megabytes, *folders):
+    """A command before others has so much disk at /mnt, with these folders of mode 700, in a mount namespace of its own; others see it by
+    /proc/PID/root."""
+    made = "".join(f" && mkdir -m 700 /mnt/{f}" for f in folders)
+    command = ["unshare", "-rm", "sh", "-c", f'mount -t tmpfs -o size={megabytes}m,mode=755 tmpfs /mnt{made} && exec "$@"', "sh"]
+    if subprocess.run([*command, "true"], capture_output=True).returncode:
+        no_full_disk("no tmpfs can be mounted here (unshare -rm)")
+    return command
+
+
+@contextlib.contextmanager
+def mounted(folder, megabytes):
+    """A small file system of its own at a folder, which is made; only root can make one."""
+    os.mkdir(folder)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}M,mode=0700", "tmpfs", str(folder)], capture_output=True, text=True)
+    if done.returncode:
+        no_full_disk(f"no file system can be mounted here: {done.stderr}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
 def free_port():
     """A port that nobody uses. It lies below those that the kernel gives to connections and to servers of port 0: none of these can take
     it before the hub listens there."""

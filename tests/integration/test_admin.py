@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from hub import BIN, Control, FIXTURES, Hub, serving, until
+from hub import BIN, Control, FIXTURES, Hub, mounted, serving, until
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 
@@ -318,12 +318,7 @@ def test_readyz_names_what_it_waits_for(tmp_path):
 
 def test_a_full_state_disk_is_an_alert_and_ends(tmp_path):
     """A small file system of its own for the state; only root can make one."""
-    state = tmp_path / "state"
-    state.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80M,mode=0700", "tmpfs", str(state)], capture_output=True)
-    if mounted.returncode:
-        pytest.skip(f"LOUD: no file system can be mounted here: {mounted.stderr.decode()}")
-    try:
+    with mounted(tmp_path / "state", 80) as state:
         with serving(SAMPLES, state=str(state), args=["--log-format", "json", "--no-access-log"]) as hub:
             assert hub.get("/api/v1/status").json()["alerts"] == []
             with open(state / "ballast", "wb") as f:
@@ -333,8 +328,6 @@ def test_a_full_state_disk_is_an_alert_and_ends(tmp_path):
             assert "state-disk-full" in said and str(state) in said
             os.unlink(state / "ballast")
             until(lambda: [e for e in events(hub) if e["event"] == "alert-over"])
-    finally:
-        subprocess.run(["umount", "-l", str(state)], check=True)
 
 
 @pytest.mark.parametrize("beside", [False, True])

@@ -17,7 +17,7 @@ import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli
-from hub import BIN, Hub, until
+from hub import BIN, Hub, small_disk, until
 from mirrors import again, here, is_whole, mirror, place, rule, tree, wait_synced  # noqa: F401
 from shim import NAMES, Shim, some
 from upstream_gcs import Gcs
@@ -453,13 +453,9 @@ def test_two_mirrors_a_download_and_a_removal_at_once(place, bucket, monkeypatch
 
 # ---- a disk that is full ----
 
-@pytest.fixture
-def small_disk():
-    """A command before others has 90 MiB of disk at /mnt, in a mount namespace of its own; others see it by /proc/PID/root."""
-    command = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=90m,mode=755 tmpfs /mnt && mkdir /mnt/here /mnt/state && exec "$@"', "sh"]
-    if subprocess.run([*command, "true"], capture_output=True).returncode:
-        pytest.skip("NO FULL DISK: no tmpfs can be mounted here (unshare -rm), so nothing is tried on a disk that is full")
-    return command
+@pytest.fixture(name="small_disk")
+def make_small_disk():
+    return small_disk(90, "here", "state")
 
 
 @pytest.mark.parametrize("left", [None, 0, 8, 64] if POINTS else [None, *range(0, 64, 4), *range(64, 704, 64)])

@@ -27,7 +27,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli
 from history import History
-from hub import Hub, quote, until
+from hub import Hub, quote, small_disk, until
 from shim import NAMES, Shim, some
 from test_access_twins import run
 from test_drafts import ARM, DOOR, ask, open_draft, problem, push, put, tree
@@ -222,13 +222,9 @@ def test_slow_bodies(hub):
 
 # ---- a disk that is full ----
 
-@pytest.fixture
-def small_disk():
-    """A command before others has 40 MiB of disk at /mnt, in a mount namespace of its own; others see it by /proc/PID/root."""
-    command = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=40m,mode=755 tmpfs /mnt && mkdir /mnt/root && mkdir -m 700 /mnt/state && exec "$@"', "sh"]
-    if subprocess.run([*command, "true"], capture_output=True).returncode:
-        pytest.skip("NO FULL DISK: no tmpfs can be mounted here (unshare -rm), so nothing is tried on a disk that is full")
-    return command
+@pytest.fixture(name="small_disk")
+def make_small_disk():
+    return small_disk(40, "root", "state")
 
 
 @contextlib.contextmanager
