@@ -24,21 +24,9 @@ static bool is_under_way(const json_t *draft)
            hub_view_is(page_text(draft, "state"), "publishing");
 }
 
-static void begin_table(struct page *page, const char *caption, const char *const *heads, const char *figures)
+static struct page_table table_of(const char *caption)
 {
-    page_table_begin(&page->out, &(struct page_table){HUB_VIEW("cardlike"), hub_view_of(caption)});
-    page_thead_begin(&page->out, NULL);
-    for (size_t i = 0; heads[i]; i++)
-        page_th(&page->out,
-                &(struct page_th){figures[i] == 'n' ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
-    page_thead_end(&page->out, NULL);
-    page_tbody_begin(&page->out, NULL);
-}
-
-static void end_table(struct page *page)
-{
-    page_tbody_end(&page->out, NULL);
-    page_table_end(&page->out, NULL);
+    return (struct page_table){HUB_VIEW("cardlike"), hub_view_of(caption)};
 }
 
 static void write_paragraph(struct page *page, struct hub_view text)
@@ -77,9 +65,10 @@ static void write_drafts(struct page *page, const json_t *items)
         write_paragraph(page, HUB_VIEW("There are no drafts."));
         return;
     }
-    begin_table(page, "Drafts", heads, "   nn ");
+    const struct page_table table = table_of("Drafts");
+    page_heads_begin(page, &table, heads, "   nn ");
     json_array_foreach(items, i, draft) write_draft(page, draft);
-    end_table(page);
+    page_heads_end(page, &table);
 }
 
 enum hub_status hub_page_drafts(struct hub_request *request, struct hub_response *response,
@@ -131,11 +120,12 @@ static void write_refusal(struct page *page, const json_t *refused)
     page_note_begin(&page->out, &note);
     page_note_end(&page->out, &note);
     if (json_array_size(problems)) {
-        begin_table(page, "Problems", heads, "  ");
+        const struct page_table table = table_of("Problems");
+        page_heads_begin(page, &table, heads, "  ");
         json_array_foreach(problems, i, problem) page_draft_problem(
             &page->out, &(struct page_draft_problem){page_text(problem, "code"), page_text(problem, "path"),
                                                      page_text(problem, "detail")});
-        end_table(page);
+        page_heads_end(page, &table);
     }
     write_paragraph(page, page_url(page,
                                    "The commit of %r was refused. The draft is still open: send what is "
@@ -153,8 +143,9 @@ static void write_files(struct page *page, const json_t *files, struct hub_view 
     struct hub_view path = HUB_VIEW("");
     size_t i;
     page_section_begin(&page->out, &section);
+    const struct page_table table = table_of("Files that have been announced");
     if (count)
-        begin_table(page, "Files that have been announced", heads, " nn ");
+        page_heads_begin(page, &table, heads, " nn ");
     else
         write_paragraph(page, HUB_VIEW("There are no files here."));
     json_array_foreach(items, i, file)
@@ -167,7 +158,7 @@ static void write_files(struct page *page, const json_t *files, struct hub_view 
                                                               {sha.data, HUB_MIN(sha.size, 16)}});
     }
     if (count)
-        end_table(page);
+        page_heads_end(page, &table);
     if (count == SHOWN_FILES)
         page_link(&page->out, &(struct page_link){page_url(page, "/~drafts/%s?after=%s", draft, path),
                                                   HUB_VIEW("Files that follow")});

@@ -430,3 +430,21 @@ static enum hub_status problem_headers(struct hub_response *response, const stru
 
 const struct hub_problem_shape hub_page_shape = {"text/html; charset=utf-8", write_problem, problem_headers,
                                                  .has_form = true};
+
+void page_heads_begin(struct page *page, const struct page_table *table, const char *const *heads,
+                      const char *figures)
+{
+    page_table_begin(&page->out, table);
+    page_thead_begin(&page->out, NULL);
+    for (size_t i = 0; heads[i]; i++)
+        page_th(&page->out,
+                &(struct page_th){figures[i] == 'n' ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
+    page_thead_end(&page->out, NULL);
+    page_tbody_begin(&page->out, NULL);
+}
+
+void page_heads_end(struct page *page, const struct page_table *table)
+{
+    page_tbody_end(&page->out, NULL);
+    page_table_end(&page->out, table);
+}

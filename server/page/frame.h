@@ -63,4 +63,9 @@ struct hub_view page_id(const struct page *page);
 
 #define PAGE_TEXT(literal) HUB_VIEW(literal)
 
+/** A table with these heads, up to NULL; `figures` has an "n" for each column of numbers. */
+void page_heads_begin(struct page *page, const struct page_table *table, const char *const *heads,
+                      const char *figures);
+void page_heads_end(struct page *page, const struct page_table *table);
+
 #endif

@@ -2,24 +2,6 @@
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
 
-static void table_begin(struct page *page, const struct page_table *table, const char *const *heads,
-                        const char *figures)
-{
-    page_table_begin(&page->out, table);
-    page_thead_begin(&page->out, NULL);
-    for (size_t i = 0; heads[i]; i++)
-        page_th(&page->out,
-                &(struct page_th){figures[i] == 'n' ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
-    page_thead_end(&page->out, NULL);
-    page_tbody_begin(&page->out, NULL);
-}
-
-static void table_end(struct page *page, const struct page_table *table)
-{
-    page_tbody_end(&page->out, NULL);
-    page_table_end(&page->out, table);
-}
-
 static void write_roots(struct page *page, const json_t *status)
 {
     static const char *const heads[] = {"Directory", "Datasets", "Size", "Free", "Mode", NULL};
@@ -28,7 +10,7 @@ static void write_roots(struct page *page, const json_t *status)
     size_t i;
     const json_t *root;
     page_section_begin(&page->out, &section);
-    table_begin(page, &table, heads, " nnn ");
+    page_heads_begin(page, &table, heads, " nnn ");
     json_array_foreach(json_object_get(status, "roots"), i, root)
     {
         const struct hub_view name = page_text(root, "name");
@@ -38,7 +20,7 @@ static void write_roots(struct page *page, const json_t *status)
                           page_count(root, "datasets"), page_count(root, "size"), page_count(root, "free"),
                           page_flag(root, "read_only") ? HUB_VIEW("read only") : HUB_VIEW("")});
     }
-    table_end(page, &table);
+    page_heads_end(page, &table);
     page_section_end(&page->out, &section);
 }
 
@@ -53,7 +35,7 @@ static void write_quotas(struct page *page, const json_t *quotas)
     if (!json_array_size(quotas))
         return;
     page_section_begin(&page->out, &section);
-    table_begin(page, &table, heads, " nn");
+    page_heads_begin(page, &table, heads, " nn");
     json_array_foreach(quotas, i, quota)
     {
         const struct hub_view prefix = page_text(quota, "prefix");
@@ -61,7 +43,7 @@ static void write_quotas(struct page *page, const json_t *quotas)
                        &(struct page_quota_row){prefix.size ? prefix : HUB_VIEW("all"),
                                                 page_count(quota, "used"), page_count(quota, "limit")});
     }
-    table_end(page, &table);
+    page_heads_end(page, &table);
     page_section_end(&page->out, &section);
 }
 
@@ -75,13 +57,13 @@ static void write_jobs(struct page *page, const json_t *jobs)
     const json_t *job;
     page_section_begin(&page->out, &section);
     if (json_array_size(json_object_get(jobs, "items"))) {
-        table_begin(page, &table, heads, "   n ");
+        page_heads_begin(page, &table, heads, "   n ");
         json_array_foreach(json_object_get(jobs, "items"), i, job)
             page_job_row(&page->out, &(struct page_job_row){page_text(job, "kind"), page_text(job, "target"),
                                                             page_text(job, "state"), page_count(job, "done"),
                                                             page_count(job, "of"), page_text(job, "unit"),
                                                             page_text(job, "error")});
-        table_end(page, &table);
+        page_heads_end(page, &table);
     } else {
         page_paragraph(&page->out, &(struct page_paragraph){
                                        HUB_VIEW("muted"), HUB_VIEW("There are no running or waiting jobs.")});
@@ -98,7 +80,7 @@ static void write_problems(struct page *page, const json_t *problems)
     size_t i;
     const json_t *problem;
     page_section_begin(&page->out, &section);
-    table_begin(page, &table, heads, "   ");
+    page_heads_begin(page, &table, heads, "   ");
     json_array_foreach(json_object_get(problems, "items"), i, problem)
     {
         const struct hub_view id = page_text(problem, "dataset");
@@ -107,7 +89,7 @@ static void write_problems(struct page *page, const json_t *problems)
                                          page_text(problem, "code"), page_text(problem, "path"),
                                          page_text(problem, "detail")});
     }
-    table_end(page, &table);
+    page_heads_end(page, &table);
     page_pages(page, problems);
     page_section_end(&page->out, &section);
 }
