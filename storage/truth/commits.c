@@ -11,7 +11,7 @@
 enum { FEWEST = 7 /* digits that git takes for a commit */ };
 
 const char *const hub_commit_kinds[] = {
-    [HUB_COMMIT_PUBLISH] = "publish", [HUB_COMMIT_ADOPT] = "adopt", [HUB_COMMIT_DELETE] = "delete", NULL};
+    [HUB_COMMIT_PUBLISH] = "publish", [HUB_COMMIT_DELETE] = "delete", NULL};
 
 #define COLUMNS "id, parent, tree, kind, dataset, who, message, root, path, files, bytes, at, ended, kept"
 

@@ -13,10 +13,9 @@ enum { HUB_COMMIT_ID = 40 };
 
 enum hub_commit_kind {
     HUB_COMMIT_PUBLISH,
-    HUB_COMMIT_ADOPT,  /* of files that were there already */
     HUB_COMMIT_DELETE, /* the dataset has no files from then on */
 };
-/** "publish", "adopt", "delete", NULL. */
+/** "publish", "delete", NULL. */
 extern const char *const hub_commit_kinds[];
 
 /** Texts of one that is read live until the callback returns, or until it is disposed of. */

@@ -18,7 +18,7 @@ extern "C" {
 struct minari_revision {
     const char *commit;  /* 40 hex digits, which name it; 7 or more are enough in a call */
     const char *parent;  /* the commit before; NULL: the first */
-    const char *kind;    /* "publish", "adopt", "delete" */
+    const char *kind;    /* "publish", "delete" */
     const char *content; /* names all its files; NULL of a deletion */
     const char *at;      /* when, as RFC 3339 has it */
     const char *who;     /* "token:NAME", "local", "anonymous" */
