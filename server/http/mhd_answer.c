@@ -178,9 +178,15 @@ static size_t block_of(struct hub_exchange *x, uint64_t length)
     if (x->response.file && x->response.file->source && x->response.file->source->comes)
         return reserve(x, blocks * HUB_STREAM_COMING_BLOCK) ? HUB_STREAM_COMING_BLOCK
                                                             : HUB_STREAM_SMALL_BLOCK;
-    if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, blocks * HUB_STREAM_BLOCK))
-        return HUB_STREAM_BLOCK;
-    return reserve(x, blocks * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;
+    static const struct {
+        uint64_t longer_than, block;
+    } sizes[] = {{HUB_STREAM_LONG, HUB_STREAM_LONG_BLOCK},
+                 {HUB_STREAM_MEDIUM_BLOCK, HUB_STREAM_BLOCK},
+                 {0, HUB_STREAM_MEDIUM_BLOCK}};
+    for (size_t i = 0; i < HUB_COUNT(sizes); i++)
+        if (length > sizes[i].longer_than && reserve(x, blocks * sizes[i].block))
+            return sizes[i].block;
+    return HUB_STREAM_SMALL_BLOCK;
 }
 
 static struct MHD_Response *file_response(struct hub_exchange *x)

@@ -11,9 +11,11 @@
 
 #include <sys/types.h>
 
-/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other, but one
- * of 1 MiB leaves the processor's cache before it is sent, which takes a third more of its time. The
- * largest that the memory budget has room for is taken. */
+/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other. One of
+ * 1 MiB leaves the processor's cache before it is sent: over a long file waking less outweighs that, and over
+ * a range it does not. The largest that the memory budget has room for is taken. */
+#define HUB_STREAM_LONG (16 * MIB)
+#define HUB_STREAM_LONG_BLOCK (1 * MIB)
 #define HUB_STREAM_BLOCK (512 * KIB)
 #define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
 #define HUB_STREAM_SMALL_BLOCK (16 * KIB)
