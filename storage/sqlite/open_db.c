@@ -1,4 +1,4 @@
-/* Schema steps, advice and files of databases: see open_db.h. */
+/* Schemas, advice and files of databases: see open_db.h. */
 #include "storage/sqlite/open_db.h"
 
 #include <stdio.h>

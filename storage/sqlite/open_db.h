@@ -5,7 +5,7 @@
 #include "storage/io/roots.h"
 #include "storage/sqlite/db.h"
 
-/** Run one step of its schema and number it, in one transaction. */
+/** Make its schema and number it, in one transaction. */
 HUB_MUST_USE enum hub_status hub_db_migrate(struct hub_db *db, const char *sql, int version,
                                             struct hub_error *err);
 /** Say what to do about a file that cannot be opened, besides why. */
