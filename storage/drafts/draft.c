@@ -50,17 +50,28 @@ void hub_draft_close(struct hub_draft_folder *draft)
     *draft = HUB_DRAFT_FOLDER_INIT;
 }
 
-enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, bool alone, struct hub_error *err)
+/* Of a file system without locks nobody has it alone. */
+static bool lock(const struct hub_draft_folder *draft, int how)
 {
     int rc;
     do
-        rc = flock(draft->folder, alone ? LOCK_EX : LOCK_SH | LOCK_NB);
+        rc = flock(draft->folder, how | LOCK_NB);
     while (rc && errno == EINTR);
-    if (!rc || errno == ENOLCK || errno == EOPNOTSUPP)
+    return !rc || errno == ENOLCK || errno == EOPNOTSUPP;
+}
+
+enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, struct hub_error *err)
+{
+    if (lock(draft, LOCK_SH))
         return HUB_OK;
     return errno == EWOULDBLOCK
                ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY, "the draft is being published")
                : hub_fail_errno(err, errno, "the draft cannot be locked");
+}
+
+bool hub_draft_try_lock(const struct hub_draft_folder *draft)
+{
+    return lock(draft, LOCK_EX);
 }
 
 void hub_draft_unlock(const struct hub_draft_folder *draft)
@@ -79,11 +90,6 @@ enum hub_status hub_draft_room(const struct hub_draft_folder *draft, uint64_t mo
                        "the disk has no room for %llu bytes more: %llu are free, and %llu of them stay so "
                        "(--min-free)",
                        (unsigned long long)more, (unsigned long long)left, (unsigned long long)spare_bytes);
-}
-
-bool hub_draft_try_lock(const struct hub_draft_folder *draft)
-{
-    return flock(draft->folder, LOCK_EX | LOCK_NB) == 0;
 }
 
 enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err)

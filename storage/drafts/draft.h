@@ -25,11 +25,10 @@ struct hub_draft_folder {
 HUB_MUST_USE enum hub_status hub_draft_open(const char *root, const char *id, bool make,
                                             struct hub_draft_folder *out, struct hub_error *err);
 void hub_draft_close(struct hub_draft_folder *draft);
-/** Hold it until it is closed: `alone`, while no file goes into its tree, which is waited for; else while
- * nobody has it alone, HUB_BUSY "draft-busy". */
-HUB_MUST_USE enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, bool alone,
-                                            struct hub_error *err);
-/** The same as `alone`, without waiting; false while somebody holds it. */
+/** Hold it until it is closed, together with others, so that nobody publishes it. HUB_BUSY "draft-busy":
+ * somebody has it alone. */
+HUB_MUST_USE enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, struct hub_error *err);
+/** Hold it alone, so that nobody puts a file into its tree; false while somebody holds it. */
 bool hub_draft_try_lock(const struct hub_draft_folder *draft);
 void hub_draft_unlock(const struct hub_draft_folder *draft);
 /** HUB_NO_SPACE "no-space": so many bytes more leave less than `spare_bytes` free on its disk. */

@@ -57,5 +57,5 @@ enum hub_status hub_verdict_find(struct hub_truth *truth, const char *draft, str
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
-    return row ? copy(stmt, out, err) : hub_fail(err, HUB_NOT_FOUND, "'%.40s' was not refused", draft);
+    return row ? copy(stmt, out, err) : hub_fail(err, HUB_NOT_FOUND, "'%.40s' was not looked at", draft);
 }

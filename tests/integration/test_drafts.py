@@ -458,6 +458,24 @@ def test_two_at_once(hub):
     assert tree(hub.root / "lab/new-v0") == tree(DOOR)
 
 
+@pytest.mark.parametrize("fixture, allow", [(ARM, ""), ("two files", "?allow=files")])
+def test_one_draft_twice_at_once(hub, tmp_path, fixture, allow):
+    """The commits of one draft have one answer, whoever of them published it, and so has one that comes later."""
+    if allow:
+        fixture = tmp_path / fixture
+        fixture.mkdir()
+        for name in "ab":
+            (fixture / name).write_bytes(b"x")
+    for i in range(6):
+        draft = push(hub, fixture, f"lab/new-v{i}")
+        commit = lambda _: ask(hub, "POST", draft + "/commit" + allow)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answers = list(pool.map(commit, range(4))) + [commit(None)]
+        assert {a.status for a in answers} == {200}, [a.body for a in answers]
+        assert len({a.body for a in answers}) == 1, [a.body for a in answers]
+        assert len(ask(hub, "GET", f"/api/v1/datasets/lab/new-v{i}/~revisions").json()["items"]) == 1
+
+
 def test_dropped(hub):
     draft = push(hub, DOOR, "lab/new-v0")
     assert ask(hub, "DELETE", draft).status == 204

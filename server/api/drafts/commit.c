@@ -65,7 +65,7 @@ static void send_event(const struct commit *c, const char *event, const char *re
                                                            .bytes = c->facts.files.bytes});
 }
 
-/* For whoever looks at the draft later; without it the answer alone says why. */
+/* For whoever looks at the draft later, or asks again; without it the answer alone says it. */
 static void keep_verdict(const struct commit *c)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(ANSWER_BYTES);
@@ -203,6 +203,7 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     HUB_TRY(take_place(c, err));
     hub_draft_commit_of(&c->row, &c->facts, c->message, &c->made);
     HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
+    keep_verdict(c);
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
                   c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
     send_event(c, "publish", NULL);
@@ -218,20 +219,8 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     return HUB_OK;
 }
 
-/* Without its lock it may have been taken for one that nobody publishes: hub_draft_finish. */
-static enum hub_status check_committing(const struct commit *c, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row now = {0};
-    HUB_TRY(hub_draft_find(c->app->truth, c->row.id, &now, err));
-    return now.state == HUB_DRAFT_COMMITTING ? HUB_OK
-                                             : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY,
-                                                           "the draft is %s", hub_draft_states[now.state]);
-}
-
 static enum hub_status work(struct commit *c, struct hub_response *response, struct hub_error *err)
 {
-    HUB_TRY(hub_draft_lock(&c->draft, true, err));
-    HUB_TRY(check_committing(c, err));
     HUB_TRY(hub_draft_facts_read(c->app, &c->row, &c->draft, &c->facts, err));
     HUB_TRY(inspect(c, err));
     if (is_refused(c))
@@ -239,16 +228,94 @@ static enum hub_status work(struct commit *c, struct hub_response *response, str
     return publish(c, err);
 }
 
-/* Of two commits one finds the draft open. What fails leaves it open, unless it is a dataset by then: the
- * next commit, or the next start, has only to say so. */
+/* ---- one at a time ---- */
+
+/* A file is put into its tree meanwhile, or another request publishes it. */
+static enum hub_status await_lock(const struct commit *c, struct hub_error *err)
+{
+    const int64_t end_ms = hub_time_mono_ms() + OTHERS_MS;
+    while (!hub_draft_try_lock(&c->draft)) {
+        if (hub_time_mono_ms() > end_ms)
+            return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
+                               "another request is publishing the draft: the same commit again, in a moment, "
+                               "is answered with what came of that");
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+    }
+    return HUB_OK;
+}
+
+/* Take the draft for this request alone, and see what it has become meanwhile. One that was published has no
+ * folder any more, or loses it while it is waited for. */
+static enum hub_status take_draft(struct commit *c, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    enum hub_status st = hub_draft_enter_any(c->app, &c->row, &c->draft, &why);
+    if (!st)
+        st = await_lock(c, &why);
+    if (st && st != HUB_NOT_FOUND)
+        return hub_pass(st, &why, err);
+    struct hub_draft_row now = {0};
+    HUB_TRY(hub_draft_find(c->app->truth, c->row.id, &now, err));
+    hub_draft_row_dispose(&c->row);
+    c->row = now;
+    return st && now.state != HUB_DRAFT_PUBLISHED ? hub_pass(st, &why, err) : HUB_OK;
+}
+
+/* What fails leaves it open, unless it is a dataset by then: the next commit, or the next start, has only to
+ * say so. */
 static enum hub_status run(struct commit *c, struct hub_response *response, struct hub_error *err)
 {
-    HUB_TRY(hub_draft_enter(c->app, &c->row, &c->draft, err));
+    HUB_TRY(take_draft(c, err));
+    if (c->row.state == HUB_DRAFT_COMMITTING || c->row.state == HUB_DRAFT_PUBLISHING)
+        HUB_TRY(hub_draft_finish(c->app, &c->row, err));
+    if (c->row.state == HUB_DRAFT_PUBLISHED)
+        return HUB_OK;
     HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
     const enum hub_status st = work(c, response, err);
     if (st)
         hub_draft_reopen(c->app, &c->row);
     return st;
+}
+
+/* ---- what was published before ---- */
+
+/* By the verdict that was kept of it. */
+static enum hub_status recall_verdict(struct commit *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_kept_verdict_dispose) struct hub_kept_verdict kept = {0};
+    const enum hub_status st = hub_verdict_find(c->app->truth, c->row.id, &kept, err);
+    if (st) /* the hub ended before it was kept: what is listed says it */
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    for (unsigned i = 0; hub_verdict_names[i]; i++)
+        if (strcmp(hub_verdict_names[i], kept.verdict) == 0)
+            c->verdict.status = (enum hub_verdict_status)i;
+    const struct hub_view items = hub_view_of(kept.problems); /* in brackets */
+    c->verdict.problems = HUB_BUF_INIT(ANSWER_BYTES);
+    return items.size < 2 ? HUB_OK : hub_buf_add(&c->verdict.problems, items.data + 1, items.size - 2, err);
+}
+
+static enum hub_status recall_format(struct commit *c, struct hub_error *err)
+{
+    const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
+    const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
+    const bool known = summary && c->verdict.status != HUB_VERDICT_FILES && *summary->format;
+    const enum hub_status st = known ? hub_dup(&c->verdict.format, summary->format, err) : HUB_OK;
+    hub_snapshot_put(all);
+    return st;
+}
+
+/* The answer to another request, or one that was lost: it is given again. */
+static enum hub_status recall(struct commit *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit was = {0};
+    const enum hub_status st =
+        hub_commit_named(c->app->truth, c->row.dataset, hub_view_of(c->row.commit), &was, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    memcpy(c->facts.tree, was.tree, sizeof was.tree);
+    memcpy(c->made.id, c->row.commit, sizeof c->made.id);
+    HUB_TRY(recall_verdict(c, err));
+    return recall_format(c, err);
 }
 
 /* ---- the request ---- */
@@ -265,12 +332,12 @@ static enum hub_status answer(const struct commit *c, struct hub_response *respo
     hub_json_object(&json);
     hub_json_put_text(&json, "id", c->row.dataset);
     hub_json_put_text(&json, "draft", c->row.id);
-    hub_json_put_text(&json, "commit", c->made.id[0] ? c->made.id : c->row.commit);
+    hub_json_put_text(&json, "commit", c->made.id);
     if (c->facts.tree[0])
         hub_json_put_text(&json, "content", c->facts.tree);
     if (c->verdict.format)
         hub_json_put_text(&json, "format", c->verdict.format);
-    if (c->verdict.status == HUB_VERDICT_FILES && c->made.id[0])
+    if (c->verdict.status == HUB_VERDICT_FILES)
         hub_json_put_text(&json, "listed", as_loose_files);
     hub_json_put_array(&json, "problems");
     if (problems.size)
@@ -294,9 +361,8 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));
-    if (c.row.state == HUB_DRAFT_COMMITTING || c.row.state == HUB_DRAFT_PUBLISHING)
-        HUB_TRY(hub_draft_finish(request->app, &c.row, err));
-    if (c.row.state != HUB_DRAFT_PUBLISHED) /* the answer may have been lost: it is given again */
-        HUB_TRY(run(&c, response, err));
+    HUB_TRY(run(&c, response, err));
+    if (!c.made.id[0])
+        HUB_TRY(recall(&c, err));
     return answer(&c, response, err);
 }

@@ -62,15 +62,20 @@ static enum hub_status root_of(const struct hub_app *app, const struct hub_draft
     return HUB_OK;
 }
 
+enum hub_status hub_draft_enter_any(const struct hub_app *app, const struct hub_draft_row *row,
+                                    struct hub_draft_folder *out, struct hub_error *err)
+{
+    const struct hub_root *root;
+    HUB_TRY(root_of(app, row, &root, err));
+    return hub_draft_open(root->path, row->id, false, out, err);
+}
+
 enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draft_row *row,
                                 struct hub_draft_folder *out, struct hub_error *err)
 {
-    const struct hub_root *root;
-    if (row->state != HUB_DRAFT_OPEN)
-        return hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY, "the draft is %s",
-                           hub_draft_states[row->state]);
-    HUB_TRY(root_of(app, row, &root, err));
-    return hub_draft_open(root->path, row->id, false, out, err);
+    return row->state == HUB_DRAFT_OPEN ? hub_draft_enter_any(app, row, out, err)
+                                        : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY,
+                                                      "the draft is %s", hub_draft_states[row->state]);
 }
 
 enum hub_status hub_draft_end(const struct hub_app *app, const struct hub_draft_row *row,

@@ -20,9 +20,13 @@ HUB_MUST_USE enum hub_status hub_draft_of(const struct hub_request *request, str
 enum { HUB_WRITER_CHARS = HUB_WHO_CHARS };
 void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS]);
 
-/** Its folder. Close it. HUB_NOT_FOUND "root-missing" where its root is not served. */
+/** The folder of one that is open. Close it. HUB_CHANGED "draft-busy": it is not open; HUB_NOT_FOUND
+ * "root-missing" where its root is not served. */
 HUB_MUST_USE enum hub_status hub_draft_enter(const struct hub_app *app, const struct hub_draft_row *row,
                                              struct hub_draft_folder *out, struct hub_error *err);
+/** The same in whatever state it is. HUB_NOT_FOUND: it has no folder, as one that was published. */
+HUB_MUST_USE enum hub_status hub_draft_enter_any(const struct hub_app *app, const struct hub_draft_row *row,
+                                                 struct hub_draft_folder *out, struct hub_error *err);
 
 /** The root whose name begins an id, else the first one without a name. `path`: below it, borrows the id.
  * HUB_DENIED: there is none that may be written. */

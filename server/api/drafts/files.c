@@ -114,7 +114,7 @@ enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
                                      struct hub_error *err)
 {
     /* the tree of a draft that is published in this moment is a dataset */
-    HUB_TRY(hub_draft_lock(draft, false, err));
+    HUB_TRY(hub_draft_lock(draft, err));
     enum hub_status st = hub_draft_turn(app->truth, id, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err);
     if (!st)
         st = hub_upload_end(upload, sha256, err);
@@ -186,7 +186,7 @@ enum hub_status hub_draft_file_delete(struct hub_request *request, struct hub_re
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(find_file(request, &row, &draft, &file, err));
-    HUB_TRY(hub_draft_lock(&draft, false, err));
+    HUB_TRY(hub_draft_lock(&draft, err));
     HUB_TRY(hub_draft_drop(&draft, file.path, err)); /* what has a row and no file is not published */
     HUB_TRY(hub_draft_file_forget(request->app->truth, row.id, file.path, err));
     response->status = 204;

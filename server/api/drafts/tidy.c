@@ -120,22 +120,19 @@ static enum hub_status say_published(struct hub_app *app, const struct hub_draft
     return HUB_OK;
 }
 
-/* Nobody publishes it: whoever tried failed, and could not even write that. */
-static void reopen(struct hub_app *app, struct hub_draft_row *row)
+/* Whoever tried to publish it failed, and could not even write that. */
+static enum hub_status reopen(struct hub_app *app, struct hub_draft_row *row, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
-    if (root_of(app, row) && !hub_draft_open(root_of(app, row), row->id, false, &draft, NULL) &&
-        hub_draft_try_lock(&draft) && !hub_draft_turn(app->truth, row->id, row->state, HUB_DRAFT_OPEN, NULL))
-        row->state = HUB_DRAFT_OPEN;
+    HUB_TRY(hub_draft_turn(app->truth, row->id, row->state, HUB_DRAFT_OPEN, err));
+    row->state = HUB_DRAFT_OPEN;
+    return HUB_OK;
 }
 
 enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row, struct hub_error *err)
 {
     struct hub_draft_row now = {0};
-    if (!is_in_place(app, row)) {
-        reopen(app, row);
-        return HUB_OK;
-    }
+    if (!is_in_place(app, row))
+        return reopen(app, row, err);
     HUB_TRY(say_published(app, row, err));
     HUB_TRY(hub_draft_find(app->truth, row->id, &now, err));
     hub_draft_row_dispose(row);

@@ -15,8 +15,8 @@ void hub_drafts_recover(struct hub_app *app);
 /** One whose publication failed is open again, unless its files are in their place: then the next commit, or
  * the next start, has only to say so. */
 void hub_draft_reopen(struct hub_app *app, const struct hub_draft_row *row);
-/** One that is being published: where its tree is in its place already, the row becomes that of one that is
- * published; where nobody is at it, of one that is open. */
+/** One that somebody began to publish, who ended or failed; the caller has its folder alone. Where its tree
+ * is in its place, the row becomes that of one that is published, else of one that is open. */
 HUB_MUST_USE enum hub_status hub_draft_finish(struct hub_app *app, struct hub_draft_row *row,
                                               struct hub_error *err);
 

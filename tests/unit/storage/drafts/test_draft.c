@@ -105,7 +105,7 @@ Test(draft, is_locked_by_one)
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder again = HUB_DRAFT_FOLDER_INIT;
     cr_assert_eq(hub_draft_open(root, "abc", false, &again, &err), HUB_OK);
     cr_expect(hub_draft_try_lock(&draft) && !hub_draft_try_lock(&again));
-    cr_expect_eq(hub_draft_lock(&again, false, &err), HUB_BUSY);
+    cr_expect_eq(hub_draft_lock(&again, &err), HUB_BUSY);
 }
 
 Test(draft, names_that_no_file_has)
