@@ -3,18 +3,20 @@
 
 #include "storage/drafts/part.h"
 #include "storage/ids/id.h"
+#include "storage/io/boot.h"
 #include "storage/io/fs.h"
 #include "storage/text/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_SEGMENTS = 32 };
+enum { MOST_SEGMENTS = 32, MOST_PARTS = 1000000 };
 
 static const char drafts[] = "drafts";
 
@@ -146,11 +148,29 @@ enum hub_status hub_draft_path_check(struct hub_view path, struct hub_error *err
 
 /* ---- files ---- */
 
+static void name_boot(char out[HUB_PART_BOOT + 1])
+{
+    snprintf(out, HUB_PART_BOOT + 1, "%016" PRIx64, (uint64_t)hub_boot());
+}
+
 void hub_draft_part_name(const char *path, char out[HUB_DRAFT_PART])
 {
     uint8_t sha256[HUB_SHA256_BYTES] = {0};
     (void)!hub_digest_of(HUB_SHA256, hub_view_of(path), sha256, NULL);
-    hub_hex(sha256, (HUB_DRAFT_PART - 1) / 2, out);
+    name_boot(out);
+    hub_hex(sha256, (HUB_DRAFT_PART - 1 - HUB_PART_BOOT) / 2, out + HUB_PART_BOOT);
+}
+
+void hub_draft_drop_old_parts(const struct hub_draft_folder *draft)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    char boot[HUB_PART_BOOT + 1];
+    name_boot(boot);
+    if (hub_fs_list(draft->parts, "", MOST_PARTS, &names, NULL))
+        return;
+    for (size_t i = 0; i < names.count; i++)
+        if (!hub_view_starts(hub_view_of(names.items[i].text), boot))
+            (void)unlinkat(draft->parts, names.items[i].text, 0);
 }
 
 uint64_t hub_draft_came(const struct hub_draft_folder *draft, const char *path)
@@ -159,6 +179,26 @@ uint64_t hub_draft_came(const struct hub_draft_folder *draft, const char *path)
     struct stat st;
     hub_draft_part_name(path, name);
     return fstatat(draft->parts, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+enum hub_status hub_draft_has(const struct hub_draft_folder *draft, const char *path, uint64_t size,
+                              const uint8_t sha256[HUB_SHA256_BYTES], bool *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
+    HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    struct stat st;
+    HUB_TRY(hub_fs_open_beneath(draft->tree, path, O_RDONLY, HUB_FS_NO_LINKS, &fd, err));
+    if (fstat(fd, &st))
+        return hub_fail_errno(err, errno, "'%.200s' cannot be read", path);
+    *out = (uint64_t)st.st_size == size;
+    if (!*out)
+        return HUB_OK;
+    HUB_TRY(hub_file_hasher_begin(&hasher, HUB_NO_DIGEST, size, err));
+    HUB_TRY(hub_file_hasher_read(&hasher, fd, size, NULL, NULL, err));
+    HUB_TRY(hub_file_hasher_end(&hasher, &sums, err));
+    *out = memcmp(sums.sha256, sha256, HUB_SHA256_BYTES) == 0;
+    return HUB_OK;
 }
 
 static enum hub_status unlink_at(int directory, const char *path, struct hub_error *err)

@@ -41,8 +41,14 @@ HUB_MUST_USE enum hub_status hub_draft_remove(const char *root, const char *id, 
  * segments of more than 255 bytes. */
 HUB_MUST_USE enum hub_status hub_draft_path_check(struct hub_view path, struct hub_error *err);
 
-/** Bytes that came of a file that is not whole; 0: none. */
+/** Bytes that came of a file that is not whole, since the machine was started; 0: none. */
 uint64_t hub_draft_came(const struct hub_draft_folder *draft, const char *path);
+/** Remove what came of files before the machine was started last: nobody goes on with it. */
+void hub_draft_drop_old_parts(const struct hub_draft_folder *draft);
+/** Whether a file of the tree has these bytes: it is read. */
+HUB_MUST_USE enum hub_status hub_draft_has(const struct hub_draft_folder *draft, const char *path,
+                                           uint64_t size, const uint8_t sha256[HUB_SHA256_BYTES], bool *out,
+                                           struct hub_error *err);
 /** Remove a file, whole or not, and folders that are empty then. Nothing there is fine. HUB_BUSY: it is being
  * sent. */
 HUB_MUST_USE enum hub_status hub_draft_drop(const struct hub_draft_folder *draft, const char *path,

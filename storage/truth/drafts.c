@@ -2,6 +2,7 @@
 #include "storage/truth/drafts.h"
 
 #include "storage/access/token.h"
+#include "storage/io/boot.h"
 #include "storage/truth/audit.h"
 #include "storage/truth/fold.h"
 #include "storage/truth/hubdb.h"
@@ -224,20 +225,23 @@ enum hub_status hub_draft_turn(struct hub_truth *truth, const char *id, enum hub
 
 /* ---- files ---- */
 
+enum { FOR_GOOD = -1 /* the start of the machine in which a file came that was on the disk already */ };
+
 static enum hub_status put_file(struct hub_db *db, const char *draft, const struct hub_draft_file *file,
-                                struct hub_view folded, struct hub_error *err)
+                                struct hub_view folded, int64_t boot, struct hub_error *err)
 {
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(
         db,
-        "INSERT INTO draft_files (draft, path, size, sha256, folded) VALUES (?1, ?2, ?3, ?4, ?5)"
-        " ON CONFLICT (draft, path) DO UPDATE SET size = ?3, sha256 = ?4, folded = ?5",
+        "INSERT INTO draft_files (draft, path, size, sha256, folded, boot) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        " ON CONFLICT (draft, path) DO UPDATE SET size = ?3, sha256 = ?4, folded = ?5, boot = ?6",
         &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     hub_stmt_bind_text(stmt, 2, file->path);
     hub_stmt_bind_int(stmt, 3, (int64_t)file->size);
     hub_stmt_bind_blob(stmt, 4, file->sha256, file->complete ? sizeof file->sha256 : 0);
     hub_stmt_bind_view(stmt, 5, folded);
+    hub_stmt_bind_int(stmt, 6, boot);
     return hub_stmt_run(stmt, err);
 }
 
@@ -249,7 +253,7 @@ static enum hub_status state_file(struct hub_truth *truth, const char *draft,
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(turn(held->db, draft, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err));
     HUB_TRY(hub_twins_check(held->db, draft, file->path, folded, err));
-    HUB_TRY(put_file(held->db, draft, file, folded, err));
+    HUB_TRY(put_file(held->db, draft, file, folded, hub_boot(), err));
     if (!file->complete) /* one that is has been admitted, and its bytes are there */
         HUB_TRY(hub_quotas_check(held, draft, err));
     return hub_db_commit(held->db, err);
@@ -278,7 +282,7 @@ enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
     for (uint32_t i = 0; i < count; i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf folded = HUB_BUF_INIT(16 * KIB);
         HUB_TRY(hub_path_fold(hub_view_of(files[i].path), &folded, err));
-        HUB_TRY(put_file(held->db, draft, &files[i], hub_buf_view(&folded), err));
+        HUB_TRY(put_file(held->db, draft, &files[i], hub_buf_view(&folded), FOR_GOOD, err));
     }
     HUB_TRY(hub_quotas_check(held, draft, err));
     return hub_db_commit(held->db, err);
@@ -292,6 +296,8 @@ static void read_file(struct hub_stmt *stmt, struct hub_draft_file *out)
     out->complete = sha256.size == sizeof out->sha256;
     if (out->complete)
         memcpy(out->sha256, sha256.data, sha256.size);
+    const int64_t boot = hub_stmt_int(stmt, 3);
+    out->doubtful = out->complete && boot != FOR_GOOD && boot != hub_boot();
 }
 
 enum hub_status hub_draft_file_find(struct hub_truth *truth, const char *draft, const char *path,
@@ -301,8 +307,8 @@ enum hub_status hub_draft_file_find(struct hub_truth *truth, const char *draft, 
     struct hub_db *db;
     bool row = false;
     HUB_TRY(hub_truth_reader(truth, &db, err));
-    HUB_TRY(hub_db_prepare(db, "SELECT path, size, sha256 FROM draft_files WHERE draft = ?1 AND path = ?2",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db, "SELECT path, size, sha256, boot FROM draft_files WHERE draft = ?1 AND path = ?2", &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     hub_stmt_bind_text(stmt, 2, path);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
@@ -336,7 +342,7 @@ enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
     bool row = false;
     HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
-                           "SELECT path, size, sha256 FROM draft_files WHERE draft = ?1 AND path > ?2"
+                           "SELECT path, size, sha256, boot FROM draft_files WHERE draft = ?1 AND path > ?2"
                            " ORDER BY path LIMIT ?3",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);

@@ -62,6 +62,8 @@ struct hub_draft_file {
     const char *path;
     uint64_t size;
     bool complete;
+    bool doubtful;                    /* whole before the machine was started last: a power cut may have
+                                         taken bytes of it. Of one that is read */
     uint8_t sha256[HUB_SHA256_BYTES]; /* of one that is complete */
 };
 /** State a file, again or for the first time. The draft must be open. HUB_INVALID: another one has its path

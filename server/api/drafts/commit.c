@@ -274,6 +274,8 @@ static enum hub_status run(struct commit *c, struct hub_response *response, stru
     const enum hub_status st = work(c, response, err);
     if (st)
         hub_draft_reopen(c->app, &c->row);
+    if (st && c->facts.lost.count)
+        (void)!hub_draft_forget_lost(c->app, &c->row, &c->draft, &c->facts, NULL); /* the next one tries */
     return st;
 }
 

@@ -5,14 +5,35 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 struct reading {
     const struct hub_draft_folder *draft;
     struct hub_remote_files *files;
+    struct hub_remote_files *lost;
+    uint32_t *doubtful; /* of the files those that are to be read again */
+    uint32_t doubtful_count, doubtful_capacity;
     char missing[256]; /* the first file that is not whole */
     uint64_t missing_count;
 };
+
+static void reading_dispose(struct reading *r)
+{
+    free(r->doubtful);
+}
+
+static void note_missing(struct reading *r, const char *path)
+{
+    if (!r->missing_count++)
+        snprintf(r->missing, sizeof r->missing, "%s", path);
+}
+
+static enum hub_status note_lost(struct reading *r, const char *path, uint64_t size, struct hub_error *err)
+{
+    note_missing(r, path);
+    return hub_remote_files_add(r->lost, path, size, NULL, err);
+}
 
 static enum hub_status add(void *user, const struct hub_draft_file *file, struct hub_error *err)
 {
@@ -20,23 +41,53 @@ static enum hub_status add(void *user, const struct hub_draft_file *file, struct
     char hex[2 * HUB_SHA256_BYTES + 1];
     struct stat st;
     if (!file->complete) {
-        if (!r->missing_count++)
-            snprintf(r->missing, sizeof r->missing, "%s", file->path);
+        note_missing(r, file->path);
         return HUB_OK;
     }
-    if (r->draft && (fstatat(r->draft->tree, file->path, &st, AT_SYMLINK_NOFOLLOW) ||
-                     (uint64_t)st.st_size != file->size)) { /* as after a power cut */
-        if (!r->missing_count++)
-            snprintf(r->missing, sizeof r->missing, "%s", file->path);
-        return HUB_OK;
-    }
+    if (r->draft &&
+        (fstatat(r->draft->tree, file->path, &st, AT_SYMLINK_NOFOLLOW) || (uint64_t)st.st_size != file->size))
+        return note_lost(r, file->path, file->size, err);
     hub_hex(file->sha256, sizeof file->sha256, hex);
     HUB_TRY(hub_remote_files_add(r->files, file->path, file->size, hex, err));
-    if (r->draft)
-        r->files->items[r->files->count - 1].modified_ns =
-            (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    if (!r->draft)
+        return HUB_OK;
+    r->files->items[r->files->count - 1].modified_ns =
+        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    if (!file->doubtful)
+        return HUB_OK;
+    HUB_TRY(hub_grow(&r->doubtful, r->doubtful_count, &r->doubtful_capacity, sizeof *r->doubtful, err));
+    r->doubtful[r->doubtful_count++] = r->files->count - 1;
     return HUB_OK;
 }
+
+/* ---- after a power cut ---- */
+
+static enum hub_status read_doubtful(struct reading *r, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < r->doubtful_count; i++) {
+        const struct hub_file_facts *file = &r->files->items[r->doubtful[i]];
+        bool same = false;
+        HUB_TRY(hub_draft_has(r->draft, file->path, file->size, file->sha256, &same, err));
+        if (!same)
+            HUB_TRY(note_lost(r, file->path, file->size, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_draft_forget_lost(const struct hub_app *app, const struct hub_draft_row *row,
+                                      const struct hub_draft_folder *draft,
+                                      const struct hub_draft_facts *facts, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < facts->lost.count; i++) {
+        const struct hub_file_facts *lost = &facts->lost.items[i];
+        const struct hub_draft_file file = {.path = lost->path, .size = lost->size};
+        HUB_TRY(hub_draft_drop(draft, file.path, err));
+        HUB_TRY(hub_draft_file_put(app->truth, row->id, &file, err));
+    }
+    return HUB_OK;
+}
+
+/* ---- all of it ---- */
 
 static enum hub_status name_tree(struct hub_draft_facts *facts, struct hub_error *err)
 {
@@ -53,12 +104,17 @@ enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub
                                      const struct hub_draft_folder *draft, struct hub_draft_facts *out,
                                      struct hub_error *err)
 {
-    struct reading r = {.draft = draft, .files = &out->files};
+    HUB_CLEANUP(reading_dispose)
+    struct reading r = {.draft = draft, .files = &out->files, .lost = &out->lost};
     HUB_TRY(hub_draft_files_each(app->truth, row->id, NULL, 0, add, &r, err));
+    HUB_TRY(read_doubtful(&r, err));
     if (r.missing_count)
-        return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_DRAFT_REFUSED,
-                           "%llu file%s of the draft have not come completely, '%.200s' first",
-                           (unsigned long long)r.missing_count, r.missing_count == 1 ? "" : "s", r.missing);
+        return hub_fail_as(
+            err, HUB_INVALID, HUB_PROBLEM_DRAFT_REFUSED,
+            "%llu file%s of the draft have not come completely%s, '%.200s' first: send what is "
+            "missing, and commit again",
+            (unsigned long long)r.missing_count, r.missing_count == 1 ? "" : "s",
+            out->lost.count ? ", or were lost when the machine stopped" : "", r.missing);
     if (!out->files.count)
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_DRAFT_REFUSED, "the draft has no file");
     HUB_TRY(hub_remote_files_finish(&out->files, err));
@@ -90,4 +146,5 @@ void hub_draft_commit_of(const struct hub_draft_row *row, const struct hub_draft
 void hub_draft_facts_dispose(struct hub_draft_facts *facts)
 {
     hub_remote_files_dispose(&facts->files);
+    hub_remote_files_dispose(&facts->lost);
 }

@@ -8,13 +8,21 @@
 
 struct hub_draft_facts {
     struct hub_remote_files files;       /* sorted by path bytes, with their SHA-256 */
+    struct hub_remote_files lost;        /* stated to be whole, and not there, or not what they were */
     char tree[2 * HUB_SHA256_BYTES + 1]; /* names them all: hub_content */
 };
-/** @param draft  where their times are looked up; NULL: they have none
+/** What is stated to be whole has to be there: files that came before the machine was started last are read
+ *  again.
+ *  @param draft  where they lie, which the caller has alone; NULL: they are in their place
  *  @return HUB_INVALID "draft-refused": a file is not whole, or there is none */
 HUB_MUST_USE enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub_draft_row *row,
                                                   const struct hub_draft_folder *draft,
                                                   struct hub_draft_facts *out, struct hub_error *err);
+/** Drop what was lost of a draft that is open, so that whoever goes on with it sends it again. */
+HUB_MUST_USE enum hub_status hub_draft_forget_lost(const struct hub_app *app, const struct hub_draft_row *row,
+                                                   const struct hub_draft_folder *draft,
+                                                   const struct hub_draft_facts *facts,
+                                                   struct hub_error *err);
 /** Where it goes, by its row, which names the commit. */
 struct hub_draft_place hub_draft_place_of(const struct hub_draft_row *row);
 /** The commit that publishes it, by its row and its facts, which lend their texts. */

@@ -78,7 +78,8 @@ static bool is_unfinished(const struct hub_draft_row *row)
 static void make_folder(const struct hub_app *app, const struct hub_draft_row *row)
 {
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
-    (void)!hub_draft_open(app->roots->roots[row->root].path, row->id, true, &draft, NULL);
+    if (!hub_draft_open(app->roots->roots[row->root].path, row->id, true, &draft, NULL))
+        hub_draft_drop_old_parts(&draft);
 }
 
 static const char *root_of(const struct hub_app *app, const struct hub_draft_row *row)

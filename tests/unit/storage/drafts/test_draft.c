@@ -100,6 +100,39 @@ Test(draft, a_part_of_nothing_leaves_nothing)
     cr_expect_eq(parts.count, 0);
 }
 
+/* As after a power cut: which bytes of it are on the disk nobody knows. */
+Test(draft, a_part_of_another_start_is_not_gone_on_with)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names parts = {0}, left = {0};
+    bool whole;
+    char old[100];
+    cr_assert_eq(send("a", 0, 10, "hello", NULL, &whole), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_fs_list(draft.parts, "", 10, &parts, &err), HUB_OK);
+    cr_assert_eq(parts.count, 1);
+    snprintf(old, sizeof old, "%s", parts.items[0].text);
+    old[0] = old[0] == '0' ? '1' : '0';
+    cr_assert_eq(renameat(draft.parts, parts.items[0].text, draft.parts, old), 0);
+    cr_expect_eq(hub_draft_came(&draft, "a"), 0);
+    cr_expect_eq(send("a", 5, 10, "world", NULL, &whole), HUB_INVALID);
+    cr_assert_eq(send("a", 0, 10, "HELLO", NULL, &whole), HUB_OK, "%s", err.detail);
+    hub_draft_drop_old_parts(&draft);
+    cr_assert_eq(hub_fs_list(draft.parts, "", 10, &left, &err), HUB_OK);
+    cr_expect_eq(left.count, 1);
+    cr_expect_eq(hub_draft_came(&draft, "a"), 5);
+}
+
+Test(draft, a_file_is_read_again)
+{
+    uint8_t right[HUB_SHA256_BYTES], wrong[HUB_SHA256_BYTES] = {1};
+    bool whole, same = false;
+    cr_assert_eq(hub_digest_of(HUB_SHA256, HUB_VIEW("hello"), right, NULL), HUB_OK);
+    cr_assert_eq(send("a/b", 0, 5, "hello", NULL, &whole), HUB_OK, "%s", err.detail);
+    cr_expect(hub_draft_has(&draft, "a/b", 5, right, &same, &err) == HUB_OK && same);
+    cr_expect(hub_draft_has(&draft, "a/b", 5, wrong, &same, &err) == HUB_OK && !same);
+    cr_expect(hub_draft_has(&draft, "a/b", 6, right, &same, &err) == HUB_OK && !same);
+    cr_expect_eq(hub_draft_has(&draft, "a/c", 5, right, &same, &err), HUB_NOT_FOUND);
+}
+
 Test(draft, is_locked_by_one)
 {
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder again = HUB_DRAFT_FOLDER_INIT;
