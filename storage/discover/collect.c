@@ -48,6 +48,7 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
     HUB_TRY(hub_allocated(path, err));
     set->files[set->count++] = (struct hub_dataset_file){path, entry->stamp};
     set->newest_ns = HUB_MAX(set->newest_ns, hub_entry_newest_ns(entry));
+    set->may_change = set->may_change || entry->ctime_ns;
     return HUB_OK;
 }
 

@@ -74,6 +74,7 @@ struct hub_fileset {
     uint32_t count, capacity;
     /* when one of them, or a directory of theirs, changed last; times to come say nothing */
     uint64_t newest_ns;
+    bool may_change; /* one of them is not the hub's own, so that somebody may be writing to it */
     struct hub_found_problem *problems; /* texts are allocated one by one */
     uint32_t problem_count;             /* the first HUB_MAX_NOTED are kept */
     char **nested; /* directories below that are datasets of their own: their files are not here */

@@ -5,9 +5,12 @@
 #include "storage/model/format_row.h"
 #include "storage/text/time.h"
 
-/* Milliseconds until the files have been left alone for the time of --settle; 0: they have. */
+/* Milliseconds until the files have been left alone for the time of --settle; 0: they have. Files of the
+ * hub's own come whole, and in one step. */
 static int64_t waits_ms(const struct hub_scanner *s, const struct hub_fileset *files)
 {
+    if (files->count && !files->may_change)
+        return 0;
     const int64_t now_ms = hub_time_now_ns() / 1000000;
     return HUB_MAX((int64_t)(files->newest_ns / 1000000) + (int64_t)s->settle_ms - now_ms, (int64_t)0);
 }

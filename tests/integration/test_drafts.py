@@ -507,6 +507,17 @@ def test_a_power_cut(tmp_path):
         assert ask(hub, "POST", draft + "/commit").status == 200 and tree(hub.root / "lab/new-v0") == whole
 
 
+def test_what_is_published_needs_no_time_to_settle(tmp_path):
+    """Nobody writes to files of the hub's own: they are read at once, and not when they have been left alone for a while."""
+    with serve(tmp_path, "--settle", "600s") as hub:
+        assert ask(hub, "POST", push(hub, ARM, "lab/new-v0") + "/commit").status == 200
+        assert hub.get("/api/v1/datasets/lab/new-v0").json()["status"] == "ready"
+        shutil.copytree(ARM, hub.root / "lab/by-hand")
+        shutil.copy(hub.root / "lab/new-v0/meta/info.json", hub.root / "lab/by-hand/meta/other.json")
+        until(lambda: hub.get("/api/v1/datasets/lab/by-hand").status == 200)
+        assert hub.get("/api/v1/datasets/lab/by-hand").json()["status"] == "pending"
+
+
 def test_dropped(hub):
     draft = push(hub, DOOR, "lab/new-v0")
     assert ask(hub, "DELETE", draft).status == 204
