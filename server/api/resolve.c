@@ -203,6 +203,21 @@ static enum hub_status find_renamed(struct hub_request *request, struct hub_view
     return st == HUB_NOT_FOUND ? HUB_OK : st;
 }
 
+/* A commit of one that was deleted, for who could have it back. */
+static enum hub_status find_deleted(struct hub_request *request, struct hub_view id, struct hub_target *out)
+{
+    const char *at = memchr(id.data, '@', id.size);
+    if (!at ||
+        hub_request_level(request, (struct hub_view){id.data, (size_t)(at - id.data)}) < HUB_LEVEL_WRITE)
+        return HUB_OK;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    hub_snapshot_put(out->snapshot);
+    out->snapshot = hub_request_snapshot_deleted(request);
+    out->summary = hub_snapshot_find(out->snapshot, id);
+    return HUB_OK;
+}
+
 static enum hub_status find_summary(struct hub_request *request, struct hub_response *response,
                                     struct hub_view id, struct hub_target *out, struct hub_error *err)
 {
@@ -217,6 +232,8 @@ static enum hub_status find_summary(struct hub_request *request, struct hub_resp
     out->summary = find(out->snapshot, id, release.data, &out->alias);
     if (!out->summary)
         HUB_TRY(find_renamed(request, id, out, err));
+    if (!out->summary)
+        HUB_TRY(find_deleted(request, id, out));
     HUB_TRY(take_revision(request, out, err));
     if (!out->summary)
         return not_found(request, response, out->snapshot, id, release, err);

@@ -4,6 +4,7 @@
 #include "server/api/app.h"
 #include "storage/ids/hf_cache.h"
 #include "storage/ids/id.h"
+#include "storage/truth/commits.h"
 #include "storage/truth/rules.h"
 
 #include <pthread.h>
@@ -51,18 +52,39 @@ static struct hub_view ruled_id(const struct hub_summary *summary, char out[HUB_
     return hub_view_of(out);
 }
 
+/* What a view is made of, and for whom. */
+struct sight {
+    const struct view *view;
+    const struct hub_request *request;
+    const struct hub_snapshot *all;
+    bool with_deleted; /* that its principal may write */
+};
+
+/* A kept revision of a dataset that was deleted: `id` is the dataset's. */
+static bool is_deleted(const struct sight *sight, const struct hub_summary *summary, char id[HUB_MAX_ID + 1])
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    return hub_snapshot_orphan_of(sight->all, summary, id) &&
+           !hub_commit_head(sight->request->app->truth, id, &head, NULL) && head.kind == HUB_COMMIT_DELETE;
+}
+
 static bool passes(const void *user, const struct hub_summary *summary)
 {
-    const struct view *view = user;
+    const struct sight *sight = user;
+    const struct view *view = sight->view;
     char id[HUB_MAX_ID + 1];
-    return hub_access_mask_has(view->mask, hub_access_class(view->table, ruled_id(summary, id)));
+    if (sight->all->orphans && is_deleted(sight, summary, id))
+        return sight->with_deleted && hub_request_level(sight->request, hub_view_of(id)) >= HUB_LEVEL_WRITE;
+    return !view->table ||
+           hub_access_mask_has(view->mask, hub_access_class(view->table, ruled_id(summary, id)));
 }
 
 static void free_view(struct view *view)
 {
     if (!view)
         return;
-    hub_access_put(view->table);
+    if (view->table)
+        hub_access_put(view->table);
     hub_snapshot_put(view->snapshot);
     free(view);
 }
@@ -107,26 +129,26 @@ static const struct hub_snapshot *take(struct hub_visible *visible, const struct
     return found;
 }
 
-static struct view *view_new(const struct view *wanted, const struct hub_snapshot *of, uint64_t generation)
+static struct view *view_new(const struct sight *sight, uint64_t generation)
 {
     struct view *view = malloc(sizeof *view);
     if (!view)
         return NULL;
-    *view = *wanted;
-    view->snapshot = hub_snapshot_filter(of, passes, wanted, generation);
-    hub_access_get(view->table);
+    *view = *sight->view;
+    view->snapshot = hub_snapshot_filter(sight->all, passes, sight, generation);
+    if (view->table)
+        hub_access_get(view->table);
     if (view->snapshot)
         return view;
     free_view(view);
     return NULL;
 }
 
-static const struct hub_snapshot *make(struct hub_visible *visible, const struct view *wanted,
-                                       const struct hub_snapshot *of)
+static const struct hub_snapshot *make(struct hub_visible *visible, const struct sight *sight)
 {
     pthread_mutex_lock(&visible->making);
-    const struct hub_snapshot *found = take(visible, wanted);
-    struct view *view = found ? NULL : view_new(wanted, of, FIRST_GENERATION + ++visible->made);
+    const struct hub_snapshot *found = take(visible, sight->view);
+    struct view *view = found ? NULL : view_new(sight, FIRST_GENERATION + ++visible->made);
     if (view) {
         found = hub_snapshot_share(view->snapshot);
         struct view *old = atomic_exchange(&visible->views[visible->next++ % VIEWS], view);
@@ -138,23 +160,55 @@ static const struct hub_snapshot *make(struct hub_visible *visible, const struct
     return found ? found : hub_snapshot_share(visible->nothing);
 }
 
+/* Where no rule hides anything, all see the same. */
+static struct view view_of(const struct hub_request *request, const struct hub_snapshot *all)
+{
+    struct view view = {.of = all->generation};
+    if (request->access && hub_access_hides(request->access)) {
+        view.table = request->access;
+        hub_access_mask(request->access, &request->principal, view.mask);
+    }
+    return view;
+}
+
 const struct hub_snapshot *hub_request_snapshot(const struct hub_request *request)
 {
     const struct hub_snapshot *all = hub_catalog_snapshot(request->app->catalog);
-    if (!request->access || !hub_access_hides(request->access) || request->local)
+    if (request->local || (!all->orphans && (!request->access || !hub_access_hides(request->access))))
         return all;
-    struct view wanted = {.table = request->access, .of = all->generation};
-    hub_access_mask(request->access, &request->principal, wanted.mask);
+    const struct view wanted = view_of(request, all);
+    const struct sight sight = {.view = &wanted, .request = request, .all = all};
     const struct hub_snapshot *found = take(request->app->visible, &wanted);
     if (!found)
-        found = make(request->app->visible, &wanted, all);
+        found = make(request->app->visible, &sight);
     hub_snapshot_put(all);
     return found;
+}
+
+const struct hub_snapshot *hub_request_snapshot_deleted(const struct hub_request *request)
+{
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *all = hub_catalog_snapshot(request->app->catalog);
+    const struct view wanted = view_of(request, all);
+    const struct sight sight = {.view = &wanted, .request = request, .all = all, .with_deleted = true};
+    struct hub_visible *visible = request->app->visible;
+    pthread_mutex_lock(&visible->making);
+    const uint64_t generation = FIRST_GENERATION + ++visible->made;
+    pthread_mutex_unlock(&visible->making);
+    const struct hub_snapshot *found = hub_snapshot_filter(all, passes, &sight, generation);
+    return found ? found : hub_snapshot_share(visible->nothing);
 }
 
 bool hub_request_may_read(const struct hub_request *request, struct hub_view id)
 {
     return !request->access || hub_access_level(request->access, &request->principal, id) >= HUB_LEVEL_READ;
+}
+
+enum hub_level hub_request_level(const struct hub_request *request, struct hub_view id)
+{
+    if (request->local)
+        return HUB_LEVEL_ADMIN;
+    return request->access ? hub_access_level(request->access, &request->principal, id) : HUB_LEVEL_READ;
 }
 
 void hub_request_is_about(struct hub_request *request, const struct hub_summary *summary)

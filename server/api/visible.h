@@ -15,14 +15,19 @@ HUB_MUST_USE enum hub_status hub_visible_new(struct hub_visible **out, struct hu
 /** NULL is fine. */
 void hub_visible_free(struct hub_visible *visible);
 
-/** The current snapshot without the datasets that the principal may not read: put it. It is empty when there
- * is no memory for it. */
+/** The current snapshot without the datasets that the principal may not read, and without what is kept of
+ * those that were deleted: put it. It is empty when there is no memory for it. */
 const struct hub_snapshot *hub_request_snapshot(const struct hub_request *request);
+/** The same with what is kept of datasets that were deleted, as "lab/arm-v0@COMMIT", for who may write there.
+ * Made anew each time. Blocking. */
+const struct hub_snapshot *hub_request_snapshot_deleted(const struct hub_request *request);
 /** Whether the principal may read what has this id, or what lies below a folder that ends with a slash. Asked
  * where a name leads to something that is in no snapshot. */
 bool hub_request_may_read(const struct hub_request *request, struct hub_view id);
 /** The same of a mirror rule, whose copies lie in the folder of its name. */
 bool hub_request_may_see_rule(const struct hub_request *request, const char *name);
+/** What the principal may do with what has this id, by rules alone. */
+enum hub_level hub_request_level(const struct hub_request *request, struct hub_view id);
 /** The answer is about this dataset alone: caches may share it where everybody may read that. */
 void hub_request_is_about(struct hub_request *request, const struct hub_summary *summary);
 /**

@@ -96,6 +96,15 @@ static uint32_t part_others(const struct hub_summary **summaries, const struct h
     return others;
 }
 
+static uint32_t count_orphans(const struct hub_snapshot *snapshot)
+{
+    char id[HUB_MAX_ID + 1];
+    uint32_t orphans = 0;
+    for (uint32_t i = snapshot->count; i < snapshot->count + snapshot->others; i++)
+        orphans += hub_snapshot_orphan_of(snapshot, snapshot->summaries[i], id);
+    return orphans;
+}
+
 static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
                                              const struct hub_covered *covered, uint64_t generation)
 {
@@ -115,7 +124,9 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog,
         for (uint32_t i = 0; i < count; i++)
             if (root_is_here(catalog, box->summaries[i]) == !gone)
                 hub_snapshot_box_index(box, i);
-    box->snapshot = (struct hub_snapshot){box->summaries, count - others, others, generation};
+    box->snapshot = (struct hub_snapshot){
+        .summaries = box->summaries, .count = count - others, .others = others, .generation = generation};
+    box->snapshot.orphans = count_orphans(&box->snapshot);
     return box;
 }
 

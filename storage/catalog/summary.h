@@ -6,6 +6,7 @@
 
 #include "storage/base/buf.h"
 #include "storage/base/error.h"
+#include "storage/ids/id.h"
 
 struct hub_catalog;
 
@@ -61,6 +62,8 @@ struct hub_snapshot {
     /* behind these, in the same order: snapshots of a cache of Hugging Face that are no longer main's. No
      * list has them; hub_snapshot_find knows their ids, "lab/plans@COMMIT" */
     uint32_t others;
+    /* of those the kept revisions of which the dataset itself is not listed (any more) */
+    uint32_t orphans;
     uint64_t generation;
 };
 
@@ -106,6 +109,10 @@ const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot,
  * more. NULL: it has none. */
 const struct hub_summary *hub_snapshot_at(const struct hub_snapshot *snapshot,
                                           const struct hub_summary *summary, struct hub_view commit);
+/** The id of the dataset that a kept revision is one of, where a snapshot does not list that. False: the
+ * summary is of no such revision. */
+bool hub_snapshot_orphan_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary,
+                            char out[HUB_MAX_ID + 1]);
 /** Newest version of a versionless id; `release` (may be NULL) limits to those that release loads. NULL:
  * none. */
 const struct hub_summary *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,

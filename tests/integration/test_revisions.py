@@ -243,6 +243,34 @@ def test_who_may(hub, tmp_path):
     assert ask(hub, "GET", f"{DATASET}?revision={'0' * 40}", token=None).status == absent.status
 
 
+def test_what_is_deleted_is_read_by_its_writers(hub):
+    """The others find nothing of it, whatever they ask by; who may write there reads it, and has it back."""
+    a = publish(hub)
+    b = replace(hub, a["commit"], {"notes.txt": b"second"})
+    publish(hub, id="lab/open/other-v0")
+    reader = run(hub.state, "token", "add", "bob", "--read", "lab/")
+    run(hub.state, "token", "add", "eve", "--write", "eve/")
+    eve = run(hub.state, "token", "add", "eva", "--write", "eve/")
+    at = lambda commit, more="": f"/api/v1/datasets/{ID}@{commit}{more}"
+    for token in (reader, None, eve):
+        until(lambda: ask(hub, "GET", at(a["commit"]), token=token).status == 200)
+    assert ask(hub, "DELETE", DATASET).status == 204
+    until(lambda: ask(hub, "GET", at(b["commit"])).status == 200)
+    asked = [at(a["commit"]), at(b["commit"]), at(b["commit"], "/files/notes.txt"), f"{DATASET}?revision={b['commit']}", f"{DATASET}/~revisions",
+             f"/d/{ID}@{b['commit']}", f"/api/v1/datasets/lab/open/other-v0?revision={b['commit']}"]
+    for token in (reader, None, eve):
+        assert [ask(hub, "GET", path, token=token).status for path in asked] == [404] * len(asked)
+    assert ask(hub, "GET", at(b["commit"], "/files/notes.txt")).body == b"second" and revisions(hub).status == 200
+    stolen = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "eve/mine-v0", "from": f"{ID}@{b['commit']}"}), token=eve)
+    assert (stolen.status, problem(stolen)) == (404, "revision-not-found")
+    assert ask(hub, "GET", "/api/v1/datasets/lab/open/other-v0", token=reader).status == 200
+    back = ask(hub, "POST", draft_of(begin(hub, **{"from": f"{ID}@{b['commit']}"})) + "/commit")
+    assert back.status == 200, back.body
+    for token in (reader, None):
+        assert ask(hub, "GET", DATASET, token=token).json()["commit"] == back.json()["commit"]
+        until(lambda: ask(hub, "GET", at(a["commit"]), token=token).status == 200)
+
+
 def rename(hub, to, id=ID, **options):
     return ask(hub, "PATCH", f"/api/v1/datasets/{id}", json.dumps({"id": to}), **options)
 

@@ -90,6 +90,18 @@ enum hub_status hub_draft_find_base(const struct hub_request *request, const cha
 
 /* ---- whose files it begins with ---- */
 
+enum hub_status hub_request_commits_readable(const struct hub_request *request, struct hub_view id,
+                                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    if (!hub_request_may_read(request, id))
+        return hub_fail(err, HUB_NOT_FOUND, "'%.200s' has no commit", id.data);
+    HUB_TRY(hub_commit_head(request->app->truth, id.data, &head, err));
+    return head.kind != HUB_COMMIT_DELETE || hub_request_level(request, id) >= HUB_LEVEL_WRITE
+               ? HUB_OK
+               : hub_fail(err, HUB_NOT_FOUND, "'%.200s' was deleted", id.data);
+}
+
 static enum hub_status none(const char *name, struct hub_error *err)
 {
     return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REVISION_NOT_FOUND,
@@ -104,11 +116,10 @@ enum hub_status hub_commit_of(const struct hub_request *request, const char *nam
     const bool has_commit = at && digits >= 7 && at[1 + digits] == '\0';
     HUB_CLEANUP(hub_freep) char *id = strndup(name, has_commit ? (size_t)(at - name) : strlen(name));
     HUB_TRY(hub_allocated(id, err));
-    if (!hub_request_may_read(request, hub_view_of(id)))
-        return none(name, err);
-    const enum hub_status st = has_commit
-                                   ? hub_commit_named(request->app->truth, id, hub_view_of(at + 1), out, err)
-                                   : hub_commit_head(request->app->truth, id, out, err);
+    enum hub_status st = hub_request_commits_readable(request, hub_view_of(id), err);
+    if (!st)
+        st = has_commit ? hub_commit_named(request->app->truth, id, hub_view_of(at + 1), out, err)
+                        : hub_commit_head(request->app->truth, id, out, err);
     return st == HUB_NOT_FOUND ? none(name, err) : st;
 }
 

@@ -28,6 +28,10 @@ HUB_MUST_USE enum hub_status hub_draft_begin_from(const struct hub_request *requ
 HUB_MUST_USE enum hub_status hub_commit_check_root(const struct hub_app *app, const struct hub_commit *commit,
                                                    struct hub_error *err);
 
+/** Whether a principal may read what was published under an id: of a dataset that was deleted, who may write
+ * it. HUB_NOT_FOUND: nothing was, too. */
+HUB_MUST_USE enum hub_status hub_request_commits_readable(const struct hub_request *request,
+                                                          struct hub_view id, struct hub_error *err);
 /** The commit of a dataset that a principal may read: "ID@COMMIT", or "ID" for the newest. Dispose it. */
 HUB_MUST_USE enum hub_status hub_commit_of(const struct hub_request *request, const char *name,
                                            struct hub_commit *out, struct hub_error *err);

@@ -2,23 +2,17 @@
 #include "server/api/drafts/draft.h"
 
 #include "server/api/put.h"
+#include "server/api/visible.h"
 #include "server/mirror/occupied.h"
 #include "storage/truth/verdicts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static enum hub_level level_of(const struct hub_request *request, struct hub_view id)
-{
-    if (request->local)
-        return HUB_LEVEL_ADMIN;
-    return request->access ? hub_access_level(request->access, &request->principal, id) : HUB_LEVEL_READ;
-}
-
 enum hub_status hub_request_may_write(const struct hub_request *request, struct hub_view id,
                                       struct hub_error *err)
 {
-    if (level_of(request, id) >= HUB_LEVEL_WRITE)
+    if (hub_request_level(request, id) >= HUB_LEVEL_WRITE)
         return HUB_OK;
     if (!hub_principal_signed_in(&request->principal))
         return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_SIGN_IN, "writing '%.*s' wants a token of this hub",
@@ -46,7 +40,7 @@ enum hub_status hub_draft_of(const struct hub_request *request, struct hub_draft
     hub_draft_writer(request, who);
     HUB_TRY(hub_draft_find(request->app->truth, name.data, out, err));
     const bool theirs = strcmp(out->who, who) == 0 || hub_request_is_admin(request);
-    if (theirs && level_of(request, hub_view_of(out->dataset)) >= HUB_LEVEL_WRITE)
+    if (theirs && hub_request_level(request, hub_view_of(out->dataset)) >= HUB_LEVEL_WRITE)
         return HUB_OK;
     return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DRAFT_NOT_FOUND,
                        "there is no draft '%.40s' of this principal", name.data);

@@ -41,13 +41,10 @@ static enum hub_status none(struct hub_request *request, struct hub_view id, str
 enum hub_status hub_revisions_list(struct hub_request *request, struct hub_response *response,
                                    struct hub_error *err)
 {
-    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
     const struct hub_view id = hub_request_capture(request, "id");
     if (!request->may_block)
         return HUB_AGAIN;
-    const enum hub_status st = hub_request_may_read(request, id)
-                                   ? hub_commit_head(request->app->truth, id.data, &head, err)
-                                   : HUB_NOT_FOUND;
+    const enum hub_status st = hub_request_commits_readable(request, id, err);
     if (st)
         return st == HUB_NOT_FOUND ? none(request, id, err) : st;
     struct hub_json json =
