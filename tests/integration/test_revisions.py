@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import threading
+import time
 
 import pytest
 
@@ -269,6 +270,18 @@ def test_what_is_deleted_is_read_by_its_writers(hub):
     for token in (reader, None):
         assert ask(hub, "GET", DATASET, token=token).json()["commit"] == back.json()["commit"]
         until(lambda: ask(hub, "GET", at(a["commit"]), token=token).status == 200)
+
+
+def test_the_same_again(hub):
+    """A commit of the same files is one of its own, and every answer names it."""
+    a = publish(hub)
+    assert ask(hub, "GET", DATASET).json()["commit"] == a["commit"]
+    began = time.monotonic()
+    b = replace(hub, a["commit"], {})
+    assert b["content"] == a["content"] and b["commit"] != a["commit"]
+    assert ask(hub, "GET", DATASET).json()["commit"] == b["commit"]
+    assert time.monotonic() - began < 8, "it is not waited for in vain"
+    assert ask(hub, "GET", f"{DATASET}?revision={a['commit']}").status == 200
 
 
 def rename(hub, to, id=ID, **options):

@@ -197,6 +197,16 @@ static enum hub_status take_place(struct commit *c, struct hub_error *err)
     return st;
 }
 
+/* Of the same files, which may be the same links, nothing that is listed changes but the commit: it is listed
+ * anew all the same. */
+static bool is_same_tree(const struct commit *c)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit base = {0};
+    return *c->row.base &&
+           !hub_commit_named(c->app->truth, c->row.dataset, hub_view_of(c->row.base), &base, NULL) &&
+           strcmp(base.tree, c->made.tree) == 0;
+}
+
 static enum hub_status publish(struct commit *c, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
@@ -210,6 +220,8 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     keep_digests(c);
     (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
                             NULL); /* else when it is old */
+    if (is_same_tree(c))
+        hub_scanner_reinspect(c->app->scanner, c->row.dataset);
     hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
     if (*c->row.base)
         hub_revisions_look(c->app, c->row.root, c->row.path, c->row.base);
