@@ -55,9 +55,8 @@ struct hub_app {
     uint64_t min_free;                    /* bytes that stay free on the disk of a root */
     bool read_only;                       /* the hub takes no changes */
     struct hub_keeping keeping;
-    atomic_int_fast64_t drafts_tidied_ms; /* when old drafts were looked for (hub_time_mono_ms) */
-    atomic_uint_fast64_t spaces_changed;  /* how many times the hub wrote what a namespace says of itself */
-    atomic_uint parked; /* requests for rows that keep their plan while they wait: field.c */
+    atomic_uint_fast64_t spaces_changed; /* how many times the hub wrote what a namespace says of itself */
+    atomic_uint parked;                  /* requests for rows that keep their plan while they wait: field.c */
     int64_t started_ms;
 };
 

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { TICK_MS = 200, ALERT_TICKS = 10, TIDY_TICKS = 3000 };
+enum { TICK_MS = 200, ALERT_TICKS = 10 };
 
 /* A dataset that cannot be served, as it was logged last. Sorted as in a snapshot. */
 struct blocked {
@@ -179,8 +179,6 @@ static void *run(void *arg)
         announce_proxy(a);
         if (tick % ALERT_TICKS == 0)
             announce_alerts(a);
-        if (tick % TIDY_TICKS == TIDY_TICKS - 1 && !a->app->read_only)
-            hub_drafts_tidy(a->app); /* also where nobody pushes */
         if (!a->thread.stop)
             hub_thread_wait(&a->thread, TICK_MS);
     }

@@ -13,6 +13,7 @@
 #include "server/service/declared_access.h"
 #include "server/service/mirror_rules.h"
 #include "server/service/routes.h"
+#include "server/service/tidier.h"
 #include "storage/base/lru.h"
 #include "storage/inspect/inspect.h"
 #include "storage/net/relay.h"
@@ -392,6 +393,8 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     HUB_TRY(start_measurer(app, config, err));
     if (config->address)
         HUB_TRY(start_control(service, config, err));
+    if (!app->read_only)
+        HUB_TRY(hub_tidier_start(app, &service->tidier, err));
     return hub_announcer_start(app, &service->announcer, err);
 }
 
@@ -400,8 +403,9 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
 void hub_service_close(struct hub_service *service, const struct hub_config *config, int code)
 {
     struct hub_app *app = &service->app;
-    const bool hangs = !hub_announcer_stop(service->announcer); /* first: it looks at all the others */
-    hub_measurer_stop(app->measurer);                           /* looks at requests */
+    bool hangs = !hub_announcer_stop(service->announcer); /* first: it looks at all the others */
+    hangs = !hub_tidier_stop(service->tidier) || hangs;
+    hub_measurer_stop(app->measurer); /* looks at requests */
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
     free(service->routes);

@@ -18,6 +18,7 @@ struct hub_service {
     struct hub_route *routes; /* NULL: hub_routes */
     struct hub_limits limits;
     struct hub_announcer *announcer;
+    struct hub_tidier *tidier; /* NULL: the hub takes no changes */
     struct hub_quota quota_items[HUB_MAX_ROOTS];
     struct hub_quotas quotas;
 };

@@ -6,6 +6,7 @@
 #include "storage/io/boot.h"
 #include "storage/io/fs.h"
 #include "storage/text/utf8.h"
+#include "storage/transfer/removed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,17 +95,29 @@ enum hub_status hub_draft_room(const struct hub_draft_folder *draft, uint64_t mo
                        (unsigned long long)more, (unsigned long long)left, (unsigned long long)spare_bytes);
 }
 
+/* The folder of all drafts; -1: there is none. */
+static enum hub_status open_all(const char *root, struct hub_private *place, int *all, struct hub_error *err)
+{
+    enum hub_status st = hub_private_open(root, false, place, err);
+    if (!st)
+        st = hub_private_folder(place->folder, drafts, false, all, err);
+    return st == HUB_NOT_FOUND ? HUB_OK : st;
+}
+
 enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_closep) int all = -1;
-    enum hub_status st = hub_private_open(root, false, &place, err);
-    if (!st)
-        st = hub_private_folder(place.folder, drafts, false, &all, err);
-    if (st == HUB_NOT_FOUND)
-        return HUB_OK;
-    HUB_TRY(st);
-    return hub_fs_remove(all, id, err);
+    HUB_TRY(open_all(root, &place, &all, err));
+    return all < 0 ? HUB_OK : hub_fs_remove(all, id, err);
+}
+
+enum hub_status hub_draft_discard(const char *root, const char *id, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int all = -1;
+    HUB_TRY(open_all(root, &place, &all, err));
+    return all < 0 ? HUB_OK : hub_removed_put(&place, all, id, err);
 }
 
 /* ---- names ---- */

@@ -36,6 +36,8 @@ HUB_MUST_USE enum hub_status hub_draft_room(const struct hub_draft_folder *draft
                                             uint64_t spare_bytes, struct hub_error *err);
 /** Remove it with all that came. Nothing there is fine. */
 HUB_MUST_USE enum hub_status hub_draft_remove(const char *root, const char *id, struct hub_error *err);
+/** The same, but its files are only put with what is to be removed (storage/transfer/removed.h). */
+HUB_MUST_USE enum hub_status hub_draft_discard(const char *root, const char *id, struct hub_error *err);
 
 /** May a file of a dataset be called so? HUB_INVALID says why not: hidden and impossible names, backslashes,
  * segments of more than 255 bytes. */

@@ -350,8 +350,11 @@ enum hub_status hub_fs_list(int directory, const char *path, size_t max, struct 
 
 enum { REMOVE_DEPTH = 64 };
 
-static enum hub_status remove_tree(int directory, const char *path, unsigned depth, struct hub_error *err)
+static enum hub_status remove_tree(int directory, const char *path, unsigned depth, const atomic_bool *stop,
+                                   struct hub_error *err)
 {
+    if (stop && atomic_load(stop))
+        return hub_fail(err, HUB_CANCELLED, "stopped");
     if (unlinkat(directory, path, 0) == 0 || errno == ENOENT)
         return HUB_OK;
     if (errno != EISDIR && errno != EPERM)
@@ -364,7 +367,7 @@ static enum hub_status remove_tree(int directory, const char *path, unsigned dep
         return hub_fail_errno(err, errno, "'%s' cannot be removed", path);
     HUB_TRY(hub_fs_list(fd, "", 10000000, &names, err));
     for (size_t i = 0; i < names.count; i++)
-        HUB_TRY(remove_tree(fd, names.items[i].text, depth + 1, err));
+        HUB_TRY(remove_tree(fd, names.items[i].text, depth + 1, stop, err));
     if (unlinkat(directory, path, AT_REMOVEDIR) && errno != ENOENT)
         return hub_fail_errno(err, errno, "'%s' cannot be removed", path);
     return HUB_OK;
@@ -372,7 +375,13 @@ static enum hub_status remove_tree(int directory, const char *path, unsigned dep
 
 enum hub_status hub_fs_remove(int directory, const char *path, struct hub_error *err)
 {
-    return remove_tree(directory, path, 0, err);
+    return remove_tree(directory, path, 0, NULL, err);
+}
+
+enum hub_status hub_fs_remove_until(int directory, const char *path, const atomic_bool *stop,
+                                    struct hub_error *err)
+{
+    return remove_tree(directory, path, 0, stop, err);
 }
 
 enum hub_status hub_fs_free_bytes(const char *path, uint64_t *out, struct hub_error *err)

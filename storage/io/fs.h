@@ -7,6 +7,7 @@
 
 #include "storage/base/buf.h"
 
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -99,6 +100,9 @@ HUB_MUST_USE enum hub_status hub_fs_sync_dir(int directory, const char *path, st
 
 /** Remove a file or a whole tree; links are removed, not followed. Nothing there is fine. */
 HUB_MUST_USE enum hub_status hub_fs_remove(int directory, const char *path, struct hub_error *err);
+/** The same until `stop` is set, from any thread: then HUB_CANCELLED, and a part of it is left. */
+HUB_MUST_USE enum hub_status hub_fs_remove_until(int directory, const char *path, const atomic_bool *stop,
+                                                 struct hub_error *err);
 
 /** The names in a directory, sorted by bytes, without "." and "..". */
 struct hub_names {

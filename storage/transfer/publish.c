@@ -7,6 +7,7 @@
 #include "storage/io/roots.h"
 #include "storage/remote/remote.h"
 #include "storage/text/json.h"
+#include "storage/transfer/removed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -326,20 +327,15 @@ static void remove_empty_above(const struct hub_private *place, const char *keep
 
 enum hub_status hub_publish_drop(const struct hub_private *place, const char *keep, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_closep) int lock = -1, above = -1, trash = -1;
+    HUB_CLEANUP(hub_closep) int lock = -1, above = -1;
     const char *name;
-    char unique[48];
     HUB_TRY(hub_private_lock(place, &lock, err));
     const enum hub_status st = open_kept(place, keep, false, &above, &name, err);
-    if (st == HUB_NOT_FOUND || (!st && !is_there(above, name)))
-        return HUB_OK;
-    HUB_TRY(st);
-    hub_private_name(unique);
-    HUB_TRY(hub_private_folder(place->folder, "trash", true, &trash, err));
-    if (renameat(above, name, trash, unique))
-        return hub_fail_errno(err, errno, "'%.200s' cannot be removed", keep);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    HUB_TRY(hub_removed_put(place, above, name, err));
     remove_empty_above(place, keep);
-    return hub_fs_remove(trash, unique, err);
+    return HUB_OK;
 }
 
 /* What lies above its place is no dataset. */

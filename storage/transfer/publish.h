@@ -27,7 +27,8 @@ HUB_MUST_USE enum hub_status hub_publish_keeping(const struct hub_private *place
 /** Move a tree of the private folder to `keep`. Nothing there is fine, and so is one that is kept already. */
 HUB_MUST_USE enum hub_status hub_publish_keep(const struct hub_private *place, const char *tree,
                                               const char *keep, struct hub_error *err);
-/** Remove a kept tree, and folders above it that are empty then. Nothing there is fine. */
+/** Put a kept tree with what is to be removed (removed.h), and remove folders above it that are empty then.
+ * Nothing there is fine. */
 HUB_MUST_USE enum hub_status hub_publish_drop(const struct hub_private *place, const char *keep,
                                               struct hub_error *err);
 

@@ -58,7 +58,6 @@ enum hub_status hub_drafts_post(struct hub_request *request, struct hub_response
         return HUB_AGAIN;
     HUB_TRY(hub_draft_body_read(request->body, &body, &wanted, err));
     HUB_TRY(hub_request_may_write(request, hub_view_of(wanted.id), err));
-    hub_drafts_tidy(request->app);
     HUB_TRY(open_draft(request, &wanted, &row, err));
     HUB_TRY(hub_response_header(response, err, "Location", "/api/v1/drafts/%s", row.id));
     return hub_draft_answer(request, row.id, 201, response, err);

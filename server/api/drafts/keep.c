@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LISTED_MS = 10000, LOOK_MS = 20, MOVED_MS = 600000 };
+enum { LISTED_MS = 10000, LOOK_MS = 20, MOVED_MS = 600000, AGAIN_MS = 600000 };
 enum { DAY_MS = 24 * 3600 * 1000, MOST_COMMITS = 100000 };
 
 /* Copies of rows: their texts are not needed but for path and dataset. */
@@ -44,7 +44,8 @@ static enum hub_status gather(void *user, const struct hub_commit *row, struct h
 
 /* ---- what goes ---- */
 
-/* Somebody reads by its name what is kept. */
+/* Somebody reads by its name what is kept; who read it before the hub was started last has some minutes to go
+ * on. */
 static bool was_read(struct hub_app *app, const struct hub_commit *commit, int64_t now_ms)
 {
     char id[HUB_MAX_ID + HUB_COMMIT_ID + 2];
@@ -53,7 +54,7 @@ static bool was_read(struct hub_app *app, const struct hub_commit *commit, int64
     const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(id));
     const int64_t read_ms = summary ? hub_summary_read_ms(summary) : 0;
     hub_snapshot_put(all);
-    return now_ms - HUB_MAX(read_ms, commit->ended_ms) < DAY_MS;
+    return now_ms - HUB_MAX(read_ms, commit->ended_ms) < DAY_MS || now_ms - app->started_ms < AGAIN_MS;
 }
 
 /* Files that somebody removed by hand, or that a backup did not have, are kept no longer. */
@@ -108,12 +109,12 @@ void hub_revisions_tidy(struct hub_app *app, const char *dataset)
     }
 }
 
-void hub_revisions_tidy_all(struct hub_app *app)
+void hub_revisions_tidy_all(struct hub_app *app, const atomic_bool *stop)
 {
     HUB_CLEANUP(commits_dispose) struct commits heads = {0};
     if (hub_commits_heads(app->truth, gather, &heads, NULL))
         return;
-    for (uint32_t i = 0; i < heads.count; i++)
+    for (uint32_t i = 0; i < heads.count && !atomic_load(stop); i++)
         hub_revisions_tidy(app, heads.rows[i].dataset);
 }
 

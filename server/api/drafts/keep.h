@@ -20,8 +20,8 @@ HUB_MUST_USE enum hub_status hub_delete_commit(struct hub_app *app, const struct
  * that were read within a day. Of a deleted dataset all, when the time of the trash is over. What fails is
  * tried again with its next publication, and once an hour at most. */
 void hub_revisions_tidy(struct hub_app *app, const char *dataset);
-/** The same of all datasets. */
-void hub_revisions_tidy_all(struct hub_app *app);
+/** The same of all datasets, until `stop` is set. */
+void hub_revisions_tidy_all(struct hub_app *app, const atomic_bool *stop);
 /** The files of a commit are kept now: list them. */
 void hub_revisions_look(struct hub_app *app, uint32_t root, const char *path, const char *commit);
 /** At the start: datasets that were deleted, but whose files are in their place still, are moved away. */

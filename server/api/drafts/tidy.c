@@ -40,6 +40,11 @@ static enum hub_status gather(void *user, const struct hub_draft_row *row, struc
     return hub_dup(&copy->who, row->who, err);
 }
 
+static const char *root_of(const struct hub_app *app, const struct hub_draft_row *row)
+{
+    return row->root < app->roots->count ? app->roots->roots[row->root].path : NULL;
+}
+
 static bool is_old(const struct hub_draft_row *row)
 {
     const int64_t age_ms = hub_time_now_ns() / 1000000 - row->touched_ms;
@@ -47,23 +52,26 @@ static bool is_old(const struct hub_draft_row *row)
            age_ms > (int64_t)HUB_DRAFT_DAYS * 24 * HOUR_MS;
 }
 
-void hub_drafts_tidy(struct hub_app *app)
+/* However large it is, nobody waits until its files are removed. */
+static void discard(const struct hub_app *app, const struct hub_draft_row *row)
+{
+    const char *root = root_of(app, row);
+    if (!root || hub_draft_discard(root, row->id, NULL) == HUB_OK)
+        (void)!hub_draft_forget(app->truth, row->id, NULL);
+}
+
+void hub_drafts_tidy(struct hub_app *app, const atomic_bool *stop)
 {
     HUB_CLEANUP(ids_dispose) struct ids old = {.wanted = is_old};
-    const int64_t now_ms = hub_time_mono_ms();
-    int_fast64_t last = atomic_load(&app->drafts_tidied_ms);
-    if ((last && now_ms - last < HOUR_MS) ||
-        !atomic_compare_exchange_strong(&app->drafts_tidied_ms, &last, now_ms))
-        return;
-    hub_revisions_tidy_all(app);
+    hub_revisions_tidy_all(app, stop);
     if (hub_drafts_each(app->truth, gather, &old, NULL))
         return;
-    for (uint32_t i = 0; i < old.count; i++) {
+    for (uint32_t i = 0; i < old.count && !atomic_load(stop); i++) {
         const struct hub_draft_row *row = &old.rows[i];
         /* nobody publishes, or goes on with, what is removed */
         if (row->state == HUB_DRAFT_DROPPED ||
             hub_draft_turn(app->truth, row->id, row->state, HUB_DRAFT_DROPPED, NULL) == HUB_OK)
-            (void)!hub_draft_end(app, row, NULL);
+            discard(app, row);
     }
 }
 
@@ -80,11 +88,6 @@ static void make_folder(const struct hub_app *app, const struct hub_draft_row *r
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
     if (!hub_draft_open(app->roots->roots[row->root].path, row->id, true, &draft, NULL))
         hub_draft_drop_old_parts(&draft);
-}
-
-static const char *root_of(const struct hub_app *app, const struct hub_draft_row *row)
-{
-    return row->root < app->roots->count ? app->roots->roots[row->root].path : NULL;
 }
 
 static bool is_in_place(const struct hub_app *app, const struct hub_draft_row *row)
@@ -154,7 +157,7 @@ static void recover(struct hub_app *app, const struct hub_draft_row *row)
     if (!root_of(app, row))
         return;
     if (row->state == HUB_DRAFT_DROPPED)
-        (void)!hub_draft_end(app, row, NULL);
+        discard(app, row);
     else if (row->state == HUB_DRAFT_OPEN)
         make_folder(app, row);
     else if (is_in_place(app, row))

@@ -5,9 +5,9 @@
 #include "server/api/app.h"
 #include "storage/truth/drafts.h"
 
-/** Remove drafts that were not changed for HUB_DRAFT_DAYS; once an hour at most. What fails is tried
- * again. */
-void hub_drafts_tidy(struct hub_app *app);
+/** End drafts that were not changed for HUB_DRAFT_DAYS, and revisions that are kept no longer
+ * (hub_revisions_tidy), until `stop` is set. What fails is tried the next time. */
+void hub_drafts_tidy(struct hub_app *app, const atomic_bool *stop);
 /** At the start: what was being published when the hub ended was published, or is open again; what is open
  * has its folder. */
 void hub_drafts_recover(struct hub_app *app);

@@ -176,6 +176,19 @@ Test(fs, remove_does_not_follow_links)
     cr_expect_eq(try_open(f.fd, "kept/file", 0), HUB_OK);
 }
 
+Test(fs, a_removal_ends_when_it_is_to_stop)
+{
+    HUB_CLEANUP(folder_dispose) struct folder f = folder_new();
+    atomic_bool stop = true;
+    cr_assert_eq(hub_fs_make_dirs(f.fd, "gone/deep", 0755, NULL), HUB_OK);
+    cr_assert_eq(hub_fs_write(f.fd, "gone/deep/file", HUB_VIEW("x"), 0600, NULL), HUB_OK);
+    cr_expect_eq(hub_fs_remove_until(f.fd, "gone", &stop, NULL), HUB_CANCELLED);
+    cr_expect_eq(try_open(f.fd, "gone/deep/file", 0), HUB_OK);
+    stop = false;
+    cr_expect_eq(hub_fs_remove_until(f.fd, "gone", &stop, NULL), HUB_OK);
+    cr_expect_eq(try_open(f.fd, "gone", 0), HUB_NOT_FOUND);
+}
+
 Test(fs, stamps)
 {
     HUB_CLEANUP(folder_dispose) struct folder f = folder_new();
