@@ -1,10 +1,13 @@
 /* Drafts of a hub: see drafts.h, and minari/upload.h. */
 #include "client/lib/drafts.h"
 
+#include "storage/io/fs.h"
 #include "storage/text/uri.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     ANSWER_BYTES = 4 * 1024 * 1024,
@@ -113,8 +116,31 @@ static bool is_of_base(const json_t *item, const char *base)
     return base && has ? hub_view_starts(hub_view_of(has), base) : !base && !has;
 }
 
+void hub_push_key(const char *folder, char out[HUB_PUSH_KEY + 1])
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf names = HUB_BUF_INIT(64 * KIB);
+    char *real = realpath(folder, NULL);
+    char host[256] = "";
+    uint8_t sha256[HUB_SHA256_BYTES] = {0};
+    if (hub_fs_read(AT_FDCWD, "/etc/machine-id", &names, NULL) || !names.size) {
+        (void)gethostname(host, sizeof host - 1);
+        names.size = 0;
+    }
+    (void)!hub_buf_addf(&names, NULL, "%s\n%s", host, real ? real : folder);
+    (void)!hub_digest_of(HUB_SHA256, hub_buf_view(&names), sha256, NULL);
+    hub_hex(sha256, HUB_PUSH_KEY / 2, out);
+    free(real);
+}
+
+static bool is_open(const json_t *item, const char *id, const char *key)
+{
+    const char *of = hub_member_text(item, "id"), *state = hub_member_text(item, "state"),
+               *has = hub_member_text(item, "key");
+    return of && state && has && strcmp(of, id) == 0 && strcmp(state, "open") == 0 && strcmp(has, key) == 0;
+}
+
 enum hub_status hub_draft_find_open(struct minari_client *client, const char *id, const char *base,
-                                    struct hub_open_draft *out, struct hub_open_draft *stale,
+                                    const char *key, struct hub_open_draft *out, struct hub_open_draft *stale,
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
@@ -123,8 +149,7 @@ enum hub_status hub_draft_find_open(struct minari_client *client, const char *id
     HUB_TRY(list(client, &all, err));
     json_array_foreach(json_object_get(all, "items"), i, item)
     {
-        const char *of = hub_member_text(item, "id"), *state = hub_member_text(item, "state");
-        if (!of || !state || strcmp(of, id) != 0 || strcmp(state, "open") != 0)
+        if (!is_open(item, id, key))
             continue;
         if (is_of_base(item, base))
             return read_draft(item, out, err);
@@ -141,7 +166,8 @@ static void put_member(struct hub_json *json, const char *name, const char *text
 }
 
 enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
-                               const char *from, struct hub_open_draft *out, struct hub_error *err)
+                               const char *from, const char *key, struct hub_open_draft *out,
+                               struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), order = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
@@ -153,7 +179,7 @@ enum hub_status hub_draft_make(struct minari_client *client, const char *id, con
     put_member(&json, "from", from);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    struct hub_fetch fetch = {.url = url.data, .form = order.data};
+    struct hub_fetch fetch = {.url = url.data, .form = order.data, .key = key, .restartable = key != NULL};
     HUB_TRY(post(client, &fetch, &(struct hub_drive){0}, &document, err));
     return read_draft(document, out, err);
 }

@@ -20,18 +20,25 @@ struct hub_open_draft {
 };
 void hub_open_draft_dispose(struct hub_open_draft *draft);
 
-/** Find an open draft of a dataset and a base, of who asks; none leaves `out` as it is.
+enum { HUB_PUSH_KEY = 32 };
+/** Name the push of a folder: the same on this machine each time, and another one of any other folder or
+ * machine, so that two pushes of one principal share no draft. */
+void hub_push_key(const char *folder, char out[HUB_PUSH_KEY + 1]);
+
+/** Find an open draft of a dataset, a base and a key, of who asks; none leaves `out` as it is.
  * @param base   NULL, or a commit or its first digits
  * @param stale  a draft of another base comes here; dispose it, too */
 HUB_MUST_USE enum hub_status hub_draft_find_open(struct minari_client *client, const char *id,
-                                                 const char *base, struct hub_open_draft *out,
-                                                 struct hub_open_draft *stale, struct hub_error *err);
+                                                 const char *base, const char *key,
+                                                 struct hub_open_draft *out, struct hub_open_draft *stale,
+                                                 struct hub_error *err);
 /** Open one.
+ * @param key   NULL, or by which it is found again: then this may be the one that is open already
  * @param base  what it takes the place of; NULL: nothing
  * @param from  "ID@COMMIT", whose files it begins with; NULL: those of the base
  * @return HUB_EXISTS: the id is not free; HUB_CHANGED "commit-conflict": the base is not what is there */
 HUB_MUST_USE enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
-                                            const char *from, struct hub_open_draft *out,
+                                            const char *from, const char *key, struct hub_open_draft *out,
                                             struct hub_error *err);
 /** Drop one, with what came of it. */
 HUB_MUST_USE enum hub_status hub_draft_give_up(struct minari_client *client, const char *draft,

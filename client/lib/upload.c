@@ -210,13 +210,15 @@ static enum hub_status find_base(struct push *p, struct hub_error *err)
 static enum hub_status open_draft(struct push *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_open_draft_dispose) struct hub_open_draft stale = {0};
-    HUB_TRY(hub_draft_find_open(p->client, p->options->id, p->base, &p->draft, &stale, err));
+    char key[HUB_PUSH_KEY + 1];
+    hub_push_key(p->options->path, key);
+    HUB_TRY(hub_draft_find_open(p->client, p->options->id, p->base, key, &p->draft, &stale, err));
     p->goes_on = p->draft.name;
     if (!p->goes_on && stale.name && p->base)
         notify(p->options, "%s: draft %s was begun when another commit was there: it ends by itself",
                p->options->id, stale.name);
     if (!p->goes_on && !p->options->dry_run)
-        HUB_TRY(hub_draft_make(p->client, p->options->id, p->base, NULL, &p->draft, err));
+        HUB_TRY(hub_draft_make(p->client, p->options->id, p->base, NULL, key, &p->draft, err));
     p->send.draft = p->draft.name;
     return HUB_OK;
 }

@@ -68,7 +68,8 @@ enum hub_status hub_draft_lock(const struct hub_draft_folder *draft, struct hub_
     if (lock(draft, LOCK_SH))
         return HUB_OK;
     return errno == EWOULDBLOCK
-               ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY, "the draft is being published")
+               ? hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
+                             "the draft is being published, or begins with the files of another commit")
                : hub_fail_errno(err, errno, "the draft cannot be locked");
 }
 

@@ -165,6 +165,8 @@ static enum hub_status set_request(struct hub_transport_slot *s)
         curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, f->form ? f->form : "");
         if (f->form_type)
             HUB_TRY(hub_attempt_header(s, "Content-Type", f->form_type));
+        if (f->key)
+            HUB_TRY(hub_attempt_header(s, "Idempotency-Key", f->key));
     }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
     if (curl_easy_setopt(s->easy, CURLOPT_URL, s->location ? s->location : f->url))

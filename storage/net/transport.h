@@ -77,6 +77,7 @@ struct hub_fetch {
     bool removes;            /* DELETE; made once */
     struct hub_sends *sends; /* PUT of these bytes; made once, unless `restartable` */
     const char *form;        /* its body; NULL: none */
+    const char *key;         /* Idempotency-Key of a POST; NULL: none */
     const char *form_type;   /* of `form`; NULL: application/x-www-form-urlencoded */
     bool as_stored; /* take the bytes as they are kept, compressed or not: the server is not to decode them */
     bool by_range;  /* ask for [first, first + count) from the beginning on, not only after a break */

@@ -20,7 +20,7 @@ const char *const hub_draft_states[] = {[HUB_DRAFT_OPEN] = "open",
                                         [HUB_DRAFT_DROPPED] = "dropped",
                                         NULL};
 
-#define COLUMNS "id, dataset, root, path, who, state, made, touched, commit_id, base"
+#define COLUMNS "id, dataset, root, path, who, state, made, touched, commit_id, base, key"
 
 void hub_draft_row_dispose(struct hub_draft_row *row)
 {
@@ -64,6 +64,7 @@ static enum hub_status read_row(const struct hub_truth *truth, struct hub_stmt *
     snprintf(out->id, sizeof out->id, "%s", hub_stmt_text(stmt, 0));
     snprintf(out->commit, sizeof out->commit, "%s", hub_stmt_text(stmt, 8));
     snprintf(out->base, sizeof out->base, "%s", hub_stmt_text(stmt, 9));
+    snprintf(out->key, sizeof out->key, "%s", hub_stmt_text(stmt, 10));
     HUB_TRY(hub_dup(&out->dataset, hub_stmt_text(stmt, 1), err));
     HUB_TRY(hub_dup(&out->path, hub_stmt_text(stmt, 3), err));
     return hub_dup(&out->who, hub_stmt_text(stmt, 4), err);
@@ -97,26 +98,63 @@ static enum hub_status check_room(struct hub_db *db, const char *who, struct hub
                : HUB_OK;
 }
 
-enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row, struct hub_error *err)
+/* An open one of the same key, dataset and base; `id` of the row is written where there is one. */
+static enum hub_status find_keyed(struct hub_db *db, struct hub_draft_row *row, bool *found,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    if (!*row->key)
+        return HUB_OK;
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT id FROM drafts WHERE who = ?1 AND key = ?2 AND key <> '' AND dataset = ?3"
+                           " AND base = ?4 AND state = 'open' ORDER BY id LIMIT 1",
+                           &stmt, err));
+    const char *const texts[] = {row->who, row->key, row->dataset, row->base};
+    for (unsigned i = 0; i < HUB_COUNT(texts); i++)
+        hub_stmt_bind_text(stmt, (int)i + 1, texts[i]);
+    HUB_TRY(hub_stmt_step(stmt, found, err));
+    if (*found)
+        snprintf(row->id, sizeof row->id, "%s", hub_stmt_text(stmt, 0));
+    return HUB_OK;
+}
+
+static enum hub_status insert_draft(const struct hub_truth *held, const struct hub_draft_row *row,
+                                    struct hub_error *err)
 {
     struct hub_stmt *stmt;
     char number[16];
+    HUB_TRY(
+        hub_db_prepare(held->db,
+                       "INSERT INTO drafts (id, dataset, root, path, who, base, key, state, made, touched)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ")",
+                       &stmt, err));
+    const char *const texts[] = {row->id,   row->dataset, hub_roots_key(held->roots, row->root, number),
+                                 row->path, row->who,     row->base,
+                                 row->key};
+    for (unsigned i = 0; i < HUB_COUNT(texts); i++)
+        hub_stmt_bind_text(stmt, (int)i + 1, texts[i]);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_draft_add_once(struct hub_truth *truth, struct hub_draft_row *row, bool *found,
+                                   struct hub_error *err)
+{
+    *found = false;
     HUB_TRY(make_id(row->id, err));
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(find_keyed(held->db, row, found, err));
+    if (*found)
+        return HUB_OK; /* nothing was written */
     HUB_TRY(check_room(held->db, row->who, err));
-    HUB_TRY(hub_db_prepare(held->db,
-                           "INSERT INTO drafts (id, dataset, root, path, who, state, made, touched, base)"
-                           " VALUES (?1, ?2, ?3, ?4, ?5, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ", ?6)",
-                           &stmt, err));
-    hub_stmt_bind_text(stmt, 1, row->id);
-    hub_stmt_bind_text(stmt, 2, row->dataset);
-    hub_stmt_bind_text(stmt, 3, hub_roots_key(held->roots, row->root, number));
-    hub_stmt_bind_text(stmt, 4, row->path);
-    hub_stmt_bind_text(stmt, 5, row->who);
-    hub_stmt_bind_text(stmt, 6, row->base);
-    HUB_TRY(hub_stmt_run(stmt, err));
+    HUB_TRY(insert_draft(held, row, err));
     return hub_db_commit(held->db, err);
+}
+
+enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row, struct hub_error *err)
+{
+    bool found;
+    return hub_draft_add_once(truth, row, &found, err);
 }
 
 enum hub_status hub_draft_find(struct hub_truth *truth, const char *id, struct hub_draft_row *out,

@@ -8,7 +8,12 @@
 #include "storage/base/digest.h"
 #include "storage/truth/commits.h"
 
-enum { HUB_DRAFT_ID = 16, HUB_DRAFTS_OF_ONE = 16, HUB_DRAFT_DAYS = 7 };
+enum {
+    HUB_DRAFT_ID = 16,
+    HUB_DRAFT_KEY = 64 /* chars, at most */,
+    HUB_DRAFTS_OF_ONE = 16,
+    HUB_DRAFT_DAYS = 7
+};
 
 enum hub_draft_state {
     HUB_DRAFT_OPEN,
@@ -28,6 +33,7 @@ struct hub_draft_row {
     char *path;    /* below the root */
     char *who;
     char base[HUB_COMMIT_ID + 1]; /* the commit that it takes the place of; "": nothing is there */
+    char key[HUB_DRAFT_KEY + 1];  /* by which who opened it finds it again; "": none */
     enum hub_draft_state state;
     int64_t made_ms, touched_ms;     /* Unix time */
     char commit[HUB_COMMIT_ID + 1];  /* of one that is publishing, or published */
@@ -38,6 +44,10 @@ void hub_draft_row_dispose(struct hub_draft_row *row);
 /** Make one; `id` of the row is written. HUB_BUSY "too-many-drafts": `who` has HUB_DRAFTS_OF_ONE open. */
 HUB_MUST_USE enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row,
                                            struct hub_error *err);
+/** The same once: where `who` has an open one of this key, dataset and base, `id` becomes that of it, and
+ * `found` is true. */
+HUB_MUST_USE enum hub_status hub_draft_add_once(struct hub_truth *truth, struct hub_draft_row *row,
+                                                bool *found, struct hub_error *err);
 /** Without its counts. HUB_NOT_FOUND "draft-not-found". Dispose the row. */
 HUB_MUST_USE enum hub_status hub_draft_find(struct hub_truth *truth, const char *id,
                                             struct hub_draft_row *out, struct hub_error *err);

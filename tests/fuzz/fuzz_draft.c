@@ -1,10 +1,12 @@
 /* What a push states, by the first byte of the input: S the size of a body in one line and Content-Range
- * behind it, D Repr-Digest, J the JSON that opens a draft, M the JSON of a commit, P the path of a file. */
+ * behind it, D Repr-Digest, K Idempotency-Key, J the JSON that opens a draft, M the JSON of a commit, P the
+ * path of a file. */
 #include "server/api/drafts/stated.h"
 #include "server/http/body_sink.h"
 #include "storage/drafts/draft.h"
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
+#include "storage/truth/drafts.h"
 
 #include <stdlib.h>
 
@@ -33,6 +35,13 @@ static void look_at_digest(const char *text)
     bool stated;
     const enum hub_status st = hub_draft_digest_read(text, sha256, &stated, NULL);
     check(st ? !stated : stated);
+}
+
+static void look_at_key(const char *text)
+{
+    const char *key = NULL;
+    if (hub_draft_key_read(text, &key, NULL) == HUB_OK)
+        check(*key && strlen(key) <= HUB_DRAFT_KEY && !strpbrk(key, " \t\r\n\x7f"));
 }
 
 static void look_at_body(struct hub_view body, bool opens)
@@ -70,6 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 'D':
         look_at_digest(text);
+        break;
+    case 'K':
+        look_at_key(text);
         break;
     case 'J':
     case 'M':

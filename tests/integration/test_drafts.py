@@ -518,6 +518,29 @@ def test_what_is_published_needs_no_time_to_settle(tmp_path):
         assert hub.get("/api/v1/datasets/lab/by-hand").json()["status"] == "pending"
 
 
+def test_an_order_that_comes_again(hub):
+    """With a key it is answered with the draft that is open; without one each order opens its own."""
+    def order(key=None, id="lab/new-v0", token="", **wanted):
+        answer = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id, **wanted}), {"Idempotency-Key": key} if key is not None else {}, token=token)
+        return answer.status, answer.json().get("draft")
+    bob = run(hub.state, "token", "add", "bob", "--write", "lab/")
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        first = list(pool.map(lambda _: order("one"), range(6)))
+    assert len({draft for _, draft in first}) == 1 and sorted(s for s, _ in first) == [200] * 5 + [201]
+    draft = "/api/v1/drafts/" + first[0][1]
+    assert ask(hub, "GET", draft).json()["key"] == "one" and put(hub, draft, "a", b"x").status == 201
+    others = [order(), order(), order("two"), order("one", "lab/other-v0"), order("one", token=bob)]
+    assert {s for s, _ in others} == {201} and len({d for _, d in others}) == 5 and first[0][1] not in {d for _, d in others}
+    assert order("one") == (200, first[0][1])
+    done = ask(hub, "POST", draft + "/commit?allow=files")
+    assert done.status == 200 and order("one")[0] == 409, "the id is taken now"
+    status, second = order("one", base=done.json()["commit"])
+    assert status == 201 and order("one", base=done.json()["commit"][:9]) == (200, second) != (200, first[0][1])
+    assert ask(hub, "DELETE", "/api/v1/drafts/" + second).status == 204
+    assert order("one", base=done.json()["commit"])[0] == 201
+    assert [order(wrong)[0] for wrong in ("", "a b", "x" * 65)] == [400] * 3
+
+
 def test_dropped(hub):
     draft = push(hub, DOOR, "lab/new-v0")
     assert ask(hub, "DELETE", draft).status == 204

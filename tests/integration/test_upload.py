@@ -295,6 +295,16 @@ def test_drafts(hub, cli, tmp_path):
     assert cli.run("drafts", "drop", expect=2)
 
 
+def test_two_folders_share_no_draft(hub, cli, tmp_path):
+    """What an earlier push of another folder sent is neither taken nor thrown away."""
+    cli.run("upload", cut(tmp_path), "lab/door-v0", "--no-inspect", expect=8)
+    (left,) = drafts(cli)
+    before = files_of(cli, left["draft"])
+    done = cli.run("upload", DOOR, "lab/door-v0", "--no-inspect", "--json", expect=0).json()
+    assert done["draft"] != left["draft"] and done["bytes_kept"] == 0
+    assert tree(hub.root / "lab/door-v0") == tree(DOOR) and files_of(cli, left["draft"]) == before
+
+
 def test_two_at_once(hub, cli, tmp_path):
     """Of two pushes of one id at most one is published, and nothing of the other."""
     folder = large(tmp_path / "big", 4 << 20, 4 << 20)

@@ -79,12 +79,13 @@ static inline minari_upload_options minari_upload_options_init()
 
 /**
  * Push a folder. Called again after an interruption of any kind it goes on with the open draft of the same
- * id and base: files that the draft has are compared by size and SHA-256 and not sent again, one that broke
- * off goes on where it ends, and what is no longer in the folder leaves the draft. Every file is compared
- * with the digest of what the hub received. Links are followed within the folder only; hidden names are left
- * out. What it takes the place of stays on the hub as a revision: see minari/revisions.h. What the namespaces
- * of the id say of themselves (namespace.h) comes along where the folders above are called as the id has it,
- * and the hub has nothing of it; a notice says so, also where it may not.
+ * folder of this machine, id and base, and shares none with another folder: files that the draft has are
+ * compared by size and SHA-256 and not sent again, one that broke off goes on where it ends, and what is no
+ * longer in the folder leaves the draft. Every file is compared with the digest of what the hub received.
+ * Links are followed within the folder only; hidden names are left out. What it takes the place of stays on
+ * the hub as a revision: see minari/revisions.h. What the namespaces of the id say of themselves
+ * (namespace.h) comes along where the folders above are called as the id has it, and the hub has nothing of
+ * it; a notice says so, also where it may not.
  *
  * @return MINARI_INVALID for a name that a hub does not take, a link that leads out of the folder, or nothing
  *   to send, before a byte is sent; MINARI_NOT_FOUND without such a folder; MINARI_EXISTS where the hub has

@@ -164,6 +164,7 @@ void hub_draft_write(struct hub_json *json, struct hub_truth *truth, const struc
     hub_json_put_text(json, "state", hub_draft_states[row->state]);
     hub_json_put_text(json, "who", row->who);
     hub_put_if_set(json, "base", row->base);
+    hub_put_if_set(json, "key", row->key);
     hub_put_time(json, "made", row->made_ms * 1000000);
     hub_put_time(json, "changed", row->touched_ms * 1000000);
     hub_put_time(json, "ends", (row->touched_ms + HUB_DRAFT_DAYS * day_ms) * 1000000);

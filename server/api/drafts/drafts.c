@@ -5,6 +5,7 @@
 #include "server/api/handlers.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ static enum hub_status find_place(const struct hub_request *request, const struc
     HUB_TRY(hub_dup(&row->dataset, wanted->id, err));
     HUB_TRY(hub_dup(&row->path, path, err));
     HUB_TRY(hub_dup(&row->who, who, err));
+    snprintf(row->key, sizeof row->key, "%s", wanted->key);
     HUB_TRY(hub_draft_find_base(request, wanted->base, row, err));
     return hub_draft_check_free(request->app, row, err);
 }
@@ -33,14 +35,17 @@ static enum hub_status begin(const struct hub_request *request, const struct hub
     HUB_CLEANUP(hub_draft_close) struct hub_draft_folder draft = HUB_DRAFT_FOLDER_INIT;
     const char *from = wanted->from ? wanted->from : wanted->base ? wanted->id : "";
     HUB_TRY(hub_draft_open(request->app->roots->roots[row->root].path, row->id, true, &draft, err));
+    (void)hub_draft_try_lock(&draft); /* until its files are there, for who finds it by its key */
     return *from ? hub_draft_begin_from(request, from, row, &draft, err) : HUB_OK;
 }
 
 static enum hub_status open_draft(struct hub_request *request, const struct hub_draft_order *wanted,
-                                  struct hub_draft_row *row, struct hub_error *err)
+                                  struct hub_draft_row *row, bool *found, struct hub_error *err)
 {
     HUB_TRY(find_place(request, wanted, row, err));
-    HUB_TRY(hub_draft_add(request->app->truth, row, err));
+    HUB_TRY(hub_draft_add_once(request->app->truth, row, found, err));
+    if (*found)
+        return HUB_OK;
     const enum hub_status st = begin(request, wanted, row, err);
     /* its folder may be there in part; the next start removes what cannot be removed now */
     if (st && !hub_draft_turn(request->app->truth, row->id, HUB_DRAFT_OPEN, HUB_DRAFT_DROPPED, NULL))
@@ -54,13 +59,15 @@ enum hub_status hub_drafts_post(struct hub_request *request, struct hub_response
     HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
     struct hub_draft_order wanted;
+    bool found = false;
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_draft_body_read(request->body, &body, &wanted, err));
     HUB_TRY(hub_request_may_write(request, hub_view_of(wanted.id), err));
-    HUB_TRY(open_draft(request, &wanted, &row, err));
+    HUB_TRY(hub_draft_key_read(hub_request_header(request, "Idempotency-Key"), &wanted.key, err));
+    HUB_TRY(open_draft(request, &wanted, &row, &found, err));
     HUB_TRY(hub_response_header(response, err, "Location", "/api/v1/drafts/%s", row.id));
-    return hub_draft_answer(request, row.id, 201, response, err);
+    return hub_draft_answer(request, row.id, found ? 200 : 201, response, err);
 }
 
 /* ---- showing ---- */

@@ -6,6 +6,7 @@
 #include "storage/ids/kept.h"
 #include "storage/text/base64.h"
 #include "storage/text/number.h"
+#include "storage/truth/drafts.h"
 
 #include <limits.h>
 
@@ -59,6 +60,18 @@ enum hub_status hub_draft_digest_read(const char *digest, uint8_t out[HUB_SHA256
     memcpy(out, bytes.data, HUB_SHA256_BYTES);
     *stated = true;
     return HUB_OK;
+}
+
+enum hub_status hub_draft_key_read(const char *header, const char **out, struct hub_error *err)
+{
+    *out = header ? header : "";
+    const size_t size = strlen(*out);
+    for (size_t i = 0; i < size; i++)
+        if ((*out)[i] < '!' || (*out)[i] > '~')
+            return hub_fail(err, HUB_INVALID, "Idempotency-Key is of visible ASCII characters");
+    return size <= HUB_DRAFT_KEY && (size || !header)
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "Idempotency-Key has 1 to %d characters", HUB_DRAFT_KEY);
 }
 
 /* ---- bodies ---- */

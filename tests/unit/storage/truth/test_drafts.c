@@ -218,6 +218,28 @@ Test(drafts, have_no_twins)
         cr_expect_eq(put(row.id, apart[i], 1, true), HUB_OK, "%s", wrong.detail);
 }
 
+Test(drafts, are_found_by_their_key_while_they_are_open)
+{
+    struct hub_draft_row row = {
+        .dataset = "lab/x", .path = "lab/x", .who = "token:ann", .key = "one", .base = "0123"};
+    struct hub_draft_row again = row, other = row;
+    bool found = true;
+    DRAFT_OK(hub_draft_add_once(truth, &row, &found, err));
+    cr_expect_not(found);
+    DRAFT_OK(hub_draft_add_once(truth, &again, &found, err));
+    cr_expect(found && strcmp(again.id, row.id) == 0);
+    other.base[0] = '1';
+    DRAFT_OK(hub_draft_add_once(truth, &other, &found, err));
+    cr_expect_not(found);
+    DRAFT_OK(hub_draft_turn(truth, row.id, HUB_DRAFT_OPEN, HUB_DRAFT_DROPPED, err));
+    DRAFT_OK(hub_draft_add_once(truth, &again, &found, err));
+    cr_expect(!found && strcmp(again.id, row.id) != 0);
+    row.key[0] = again.key[0] = '\0';
+    DRAFT_OK(hub_draft_add_once(truth, &row, &found, err));
+    DRAFT_OK(hub_draft_add_once(truth, &again, &found, err));
+    cr_expect(!found && strcmp(again.id, row.id) != 0);
+}
+
 Test(drafts, are_not_too_many)
 {
     struct hub_draft_row more = {.dataset = "lab/x", .path = "lab/x", .who = "token:ann"};
