@@ -89,11 +89,17 @@ static inline bool hub_upload_is_whole(const struct hub_upload *upload)
 {
     return upload->hasher.at == upload->size;
 }
-/** A file that is whole is put into the tree, in place of one that is there, and has its sums.
- * @param sha256  that it must have; NULL: any
- * @return HUB_CORRUPT "digest-mismatch": nothing of the file is kept */
-HUB_MUST_USE enum hub_status hub_upload_end(struct hub_upload *upload, const uint8_t *sha256,
-                                            struct hub_error *err);
+/** Digests that all of a file must have, as its sender states them. Zeroed: none. */
+struct hub_stated_digests {
+    bool has_sha256, has_md5, has_crc32c;
+    uint8_t sha256[HUB_SHA256_BYTES], md5[HUB_MD5_BYTES], crc32c[4]; /* crc32c: big-endian */
+};
+/** A file that is whole is put into the tree, in place of one that is there, and has its sums: SHA-256, MD5
+ * and CRC-32C, computed as it came.
+ * @param stated  that they must be; NULL: any
+ * @return HUB_CORRUPT "digest-mismatch" says which is another: nothing of the file is kept */
+HUB_MUST_USE enum hub_status hub_upload_end(struct hub_upload *upload,
+                                            const struct hub_stated_digests *stated, struct hub_error *err);
 /** Bytes that came are kept. */
 void hub_upload_dispose(struct hub_upload *upload);
 

@@ -114,18 +114,32 @@ static enum hub_status put_into_tree(const struct hub_upload *upload, struct hub
                : HUB_OK;
 }
 
-enum hub_status hub_upload_end(struct hub_upload *upload, const uint8_t *sha256, struct hub_error *err)
+/* The name of a digest that is another than the one that was stated; NULL: none is. */
+static const char *which_differs(const struct hub_sums *sums, const struct hub_stated_digests *stated)
+{
+    if (stated->has_sha256 && memcmp(stated->sha256, sums->sha256, sizeof stated->sha256) != 0)
+        return "SHA-256";
+    if (stated->has_md5 && memcmp(stated->md5, sums->other, sizeof stated->md5) != 0)
+        return "MD5";
+    if (stated->has_crc32c && memcmp(stated->crc32c, sums->crc32c, sizeof stated->crc32c) != 0)
+        return "CRC-32C";
+    return NULL;
+}
+
+enum hub_status hub_upload_end(struct hub_upload *upload, const struct hub_stated_digests *stated,
+                               struct hub_error *err)
 {
     if (!hub_upload_is_whole(upload))
         return HUB_OK;
     HUB_TRY(hub_file_hasher_end(&upload->hasher, &upload->sums, err));
-    if (!sha256 || memcmp(sha256, upload->sums.sha256, HUB_SHA256_BYTES) == 0)
+    const char *differs = stated ? which_differs(&upload->sums, stated) : NULL;
+    if (!differs)
         return put_into_tree(upload, err);
     char name[HUB_DRAFT_PART];
     hub_draft_part_name(upload->path, name);
     (void)unlinkat(upload->draft->parts, name, 0);
     return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,
-                       "the SHA-256 of '%.200s' is another than the one that was stated: it was not kept",
+                       "the %s of '%.200s' is another than the one that was stated: it was not kept", differs,
                        upload->path);
 }
 

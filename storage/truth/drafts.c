@@ -269,17 +269,20 @@ static enum hub_status put_file(struct hub_db *db, const char *draft, const stru
                                 struct hub_view folded, int64_t boot, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(
-        db,
-        "INSERT INTO draft_files (draft, path, size, sha256, folded, boot) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-        " ON CONFLICT (draft, path) DO UPDATE SET size = ?3, sha256 = ?4, folded = ?5, boot = ?6",
-        &stmt, err));
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "INSERT INTO draft_files (draft, path, size, sha256, folded, boot, md5, crc32c)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (draft, path)"
+                       " DO UPDATE SET size = ?3, sha256 = ?4, folded = ?5, boot = ?6, md5 = ?7, crc32c = ?8",
+                       &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     hub_stmt_bind_text(stmt, 2, file->path);
     hub_stmt_bind_int(stmt, 3, (int64_t)file->size);
     hub_stmt_bind_blob(stmt, 4, file->sha256, file->complete ? sizeof file->sha256 : 0);
     hub_stmt_bind_view(stmt, 5, folded);
     hub_stmt_bind_int(stmt, 6, boot);
+    hub_stmt_bind_blob(stmt, 7, file->md5, file->has_others ? sizeof file->md5 : 0);
+    hub_stmt_bind_blob(stmt, 8, file->crc32c, file->has_others ? sizeof file->crc32c : 0);
     return hub_stmt_run(stmt, err);
 }
 
@@ -329,11 +332,17 @@ enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
 static void read_file(struct hub_stmt *stmt, struct hub_draft_file *out)
 {
     const struct hub_view sha256 = hub_stmt_blob(stmt, 2);
-    out->path = hub_stmt_text(stmt, 0);
-    out->size = (uint64_t)hub_stmt_int(stmt, 1);
-    out->complete = sha256.size == sizeof out->sha256;
+    *out = (struct hub_draft_file){.path = hub_stmt_text(stmt, 0),
+                                   .size = (uint64_t)hub_stmt_int(stmt, 1),
+                                   .complete = sha256.size == sizeof out->sha256};
     if (out->complete)
         memcpy(out->sha256, sha256.data, sha256.size);
+    const struct hub_view md5 = hub_stmt_blob(stmt, 4), crc32c = hub_stmt_blob(stmt, 5);
+    out->has_others = md5.size == sizeof out->md5 && crc32c.size == sizeof out->crc32c;
+    if (out->has_others) {
+        memcpy(out->md5, md5.data, md5.size);
+        memcpy(out->crc32c, crc32c.data, crc32c.size);
+    }
     const int64_t boot = hub_stmt_int(stmt, 3);
     out->doubtful = out->complete && boot != FOR_GOOD && boot != hub_boot();
 }
@@ -346,7 +355,8 @@ enum hub_status hub_draft_file_find(struct hub_truth *truth, const char *draft, 
     bool row = false;
     HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(
-        db, "SELECT path, size, sha256, boot FROM draft_files WHERE draft = ?1 AND path = ?2", &stmt, err));
+        db, "SELECT path, size, sha256, boot, md5, crc32c FROM draft_files WHERE draft = ?1 AND path = ?2",
+        &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     hub_stmt_bind_text(stmt, 2, path);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
@@ -379,10 +389,11 @@ enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
     struct hub_db *db;
     bool row = false;
     HUB_TRY(hub_truth_reader(truth, &db, err));
-    HUB_TRY(hub_db_prepare(db,
-                           "SELECT path, size, sha256, boot FROM draft_files WHERE draft = ?1 AND path > ?2"
-                           " ORDER BY path LIMIT ?3",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        "SELECT path, size, sha256, boot, md5, crc32c FROM draft_files WHERE draft = ?1 AND path > ?2"
+        " ORDER BY path LIMIT ?3",
+        &stmt, err));
     hub_stmt_bind_text(stmt, 1, draft);
     hub_stmt_bind_text(stmt, 2, after ? after : "");
     hub_stmt_bind_int(stmt, 3, limit ? (int64_t)limit : -1);

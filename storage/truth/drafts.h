@@ -72,9 +72,11 @@ struct hub_draft_file {
     const char *path;
     uint64_t size;
     bool complete;
-    bool doubtful;                    /* whole before the machine was started last: a power cut may have
+    bool doubtful;                         /* whole before the machine was started last: a power cut may have
                                          taken bytes of it. Of one that is read */
-    uint8_t sha256[HUB_SHA256_BYTES]; /* of one that is complete */
+    bool has_others;                       /* MD5 and CRC-32C are known, as of one that was sent whole */
+    uint8_t sha256[HUB_SHA256_BYTES];      /* of one that is complete */
+    uint8_t md5[HUB_MD5_BYTES], crc32c[4]; /* big-endian */
 };
 /** State a file, again or for the first time. The draft must be open. HUB_INVALID: another one has its path
  * but for the case of letters or how Unicode composes them, or is a folder of it. HUB_NO_SPACE

@@ -31,10 +31,12 @@ static void look_at_span(const char *text)
 
 static void look_at_digest(const char *text)
 {
-    uint8_t sha256[HUB_SHA256_BYTES] = {0};
-    bool stated;
-    const enum hub_status st = hub_draft_digest_read(text, sha256, &stated, NULL);
-    check(st ? !stated : stated);
+    struct hub_stated_digests stated;
+    if (hub_draft_digest_read(text, &stated, NULL) == HUB_OK)
+        check(stated.has_sha256 || stated.has_md5 || stated.has_crc32c);
+    stated = (struct hub_stated_digests){0};
+    if (hub_draft_md5_read(text, &stated, NULL) == HUB_OK)
+        check(stated.has_md5);
 }
 
 static void look_at_key(const char *text)

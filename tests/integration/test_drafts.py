@@ -172,6 +172,42 @@ def test_digests(hub):
     assert put(hub, draft, "b", b"hello", **{"Repr-Digest": "sha-256=:x:"}).status == 400
 
 
+def test_digests_of_other_kinds(hub):
+    """Each of those that are stated is checked, and a refusal names the one that is wrong."""
+    draft, text = open_draft(hub, "lab/new-v0"), b"hello"
+    encoded = lambda data: base64.b64encode(data).decode()
+    md5, sha256, crc32c = encoded(hashlib.md5(text).digest()), encoded(hashlib.sha256(text).digest()), encoded(bytes.fromhex("9a71bb4c"))
+    wrong = {"SHA-256": encoded(bytes(32)), "MD5": encoded(bytes(16)), "CRC-32C": encoded(bytes(4))}
+    stated = {"SHA-256": ("sha-256", sha256), "MD5": ("md5", md5), "CRC-32C": ("crc32c", crc32c)}
+    both = lambda **changed: {"Repr-Digest": ", ".join(f"{key}=:{changed.get(name, good)}:" for name, (key, good) in stated.items())}
+    assert put(hub, draft, "a", text, **both()).status == put(hub, draft, "b", text, **{"Content-MD5": md5}).status == 201
+    for name, digest in wrong.items():
+        refused = put(hub, draft, "c", text, **both(**{name: digest}))
+        assert (refused.status, problem(refused)) == (422, "digest-mismatch") and f"the {name} of 'c'" in refused.json()["detail"], refused.body
+    refused = put(hub, draft, "c", text, **{"Content-MD5": wrong["MD5"]})
+    assert refused.status == 422 and "the MD5 of 'c'" in refused.json()["detail"]
+    for headers in ({"Repr-Digest": "md5=:x:"}, {"Repr-Digest": f"sha-512=:{sha256}:"}, {"Content-MD5": "x"}, {"Content-MD5": md5, "Content-Range": "bytes 0-4/9"},
+                    {"Content-MD5": md5, "Repr-Digest": f"md5=:{wrong['MD5']}:"}):
+        assert put(hub, draft, "c", text, **headers).status == 400, headers
+
+
+def test_digests_are_computed_once(tmp_path):
+    """What the pass that stored a file computed is known of it when it is published, and after the next commit."""
+    def known(path):
+        with sqlite3.connect(tmp_path / "state/hub.db") as db:
+            return db.execute("SELECT sha256, md5, crc32c FROM digests WHERE path = ?", ("lab/new-v0/" + path,)).fetchall()
+    with serve(tmp_path, "--hash", "off") as hub:
+        draft = open_draft(hub, "lab/new-v0")
+        assert put(hub, draft, "a", b"hello").status == 201
+        done = ask(hub, "POST", draft + "/commit?allow=files").json()
+        want = [(hashlib.sha256(b"hello").hexdigest(), hashlib.md5(b"hello").hexdigest(), "9a71bb4c")]
+        assert known("a") == want
+        draft = "/api/v1/drafts/" + ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "lab/new-v0", "base": done["commit"]})).json()["draft"]
+        assert put(hub, draft, "b", b"other").status == 201
+        assert ask(hub, "POST", draft + "/commit?allow=files").status == 200
+        assert known("a") == want and known("b")[0][1] == hashlib.md5(b"other").hexdigest()
+
+
 def test_names(hub):
     draft = open_draft(hub, "lab/new-v0")
     for path in (".hidden", "a/.b", ".minari-hub.json", "a%5Cb", "a" * 256, "x/" + "b" * 256, "a%00b", "a%0Ab", "a/../b", "a//b"):

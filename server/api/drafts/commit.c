@@ -1,6 +1,7 @@
 /* A draft becomes a dataset: all of it, inspected, or nothing. */
 #include "server/api/drafts/facts.h"
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/known.h"
 #include "server/api/drafts/stated.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
@@ -10,13 +11,11 @@
 #include "storage/drafts/verdict.h"
 #include "storage/scan/scan.h"
 #include "storage/text/time.h"
-#include "storage/truth/digests.h"
 #include "storage/truth/verdicts.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,33 +101,7 @@ static bool is_refused(const struct commit *c)
            (c->verdict.status == HUB_VERDICT_FILES && !c->as_files);
 }
 
-/* ---- what is known of it then ---- */
-
-/* Its files were hashed as they came: they need not be read again. */
-static void keep_digests(const struct commit *c)
-{
-    HUB_CLEANUP(hub_freep) struct hub_digest_item *items = NULL;
-    const struct hub_remote_files *files = &c->facts.files;
-    size_t count = 0;
-    if (hub_new(&items, files->count, sizeof *items, NULL))
-        return;
-    for (uint32_t i = 0; i < files->count; i++) {
-        HUB_CLEANUP(hub_closep) int fd = -1;
-        struct stat st;
-        char *path = hub_path_join(c->row.path, files->items[i].path);
-        if (!path || hub_roots_open(c->app->roots, c->row.root, path, O_PATH, &fd, NULL) || fstat(fd, &st) ||
-            (uint64_t)st.st_size != files->items[i].size) {
-            free(path);
-            continue;
-        }
-        items[count] = (struct hub_digest_item){.path = path, .stamp = hub_stamp_of(&st)};
-        hub_digests_stated(&files->items[i], &items[count].digests);
-        count++;
-    }
-    (void)!hub_digests_store(c->app->truth, c->row.root, items, count, NULL);
-    while (count)
-        free((char *)items[--count].path);
-}
+/* ---- when it is listed ---- */
 
 /* Whoever published it finds it: wait until the catalogue has it, for a while. */
 static void await_listed(const struct commit *c)
@@ -217,7 +190,7 @@ static enum hub_status publish(struct commit *c, struct hub_error *err)
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
                   c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
     send_event(c, "publish", NULL);
-    keep_digests(c);
+    hub_draft_keep_digests(c->app, &c->row, &c->facts);
     (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
                             NULL); /* else when it is old */
     if (is_same_tree(c))

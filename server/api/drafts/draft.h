@@ -48,11 +48,12 @@ void hub_draft_file_write(struct hub_json *json, const struct hub_draft_file *fi
  * for the hook. */
 HUB_MUST_USE enum hub_status hub_draft_file_state(const struct hub_app *app, const struct hub_draft_row *row,
                                                   const struct hub_draft_file *file, struct hub_error *err);
-/** A file that came as a whole goes into the tree, and its row says so. `file` gets its digest.
- * @param sha256  that it must have; NULL: any */
+/** A file that came as a whole goes into the tree, and its row says so. `file` gets its digests.
+ * @param stated  that they must be; NULL: any */
 HUB_MUST_USE enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
                                                   const struct hub_draft_folder *draft,
-                                                  struct hub_upload *upload, const uint8_t *sha256,
+                                                  struct hub_upload *upload,
+                                                  const struct hub_stated_digests *stated,
                                                   struct hub_draft_file *file, struct hub_error *err);
 /** Answer with it. */
 HUB_MUST_USE enum hub_status hub_draft_answer(struct hub_request *request, const char *id, unsigned status,

@@ -10,8 +10,7 @@
 
 struct reading {
     const struct hub_draft_folder *draft;
-    struct hub_remote_files *files;
-    struct hub_remote_files *lost;
+    struct hub_draft_facts *facts;
     uint32_t *doubtful; /* of the files those that are to be read again */
     uint32_t doubtful_count, doubtful_capacity;
     char missing[256]; /* the first file that is not whole */
@@ -32,12 +31,26 @@ static void note_missing(struct reading *r, const char *path)
 static enum hub_status note_lost(struct reading *r, const char *path, uint64_t size, struct hub_error *err)
 {
     note_missing(r, path);
-    return hub_remote_files_add(r->lost, path, size, NULL, err);
+    return hub_remote_files_add(&r->facts->lost, path, size, NULL, err);
+}
+
+/* The rows come in the order of their paths, as the files are sorted in the end. */
+static enum hub_status add_sums(struct hub_draft_facts *facts, const struct hub_draft_file *file,
+                                struct hub_error *err)
+{
+    const uint32_t count = (uint32_t)facts->files.count;
+    HUB_TRY(hub_grow(&facts->sums, count, &facts->sums_capacity, sizeof *facts->sums, err));
+    struct hub_draft_sums *sums = &facts->sums[count];
+    *sums = (struct hub_draft_sums){.known = file->has_others};
+    memcpy(sums->md5, file->md5, sizeof sums->md5);
+    memcpy(sums->crc32c, file->crc32c, sizeof sums->crc32c);
+    return HUB_OK;
 }
 
 static enum hub_status add(void *user, const struct hub_draft_file *file, struct hub_error *err)
 {
     struct reading *r = user;
+    struct hub_remote_files *files = &r->facts->files;
     char hex[2 * HUB_SHA256_BYTES + 1];
     struct stat st;
     if (!file->complete) {
@@ -48,15 +61,15 @@ static enum hub_status add(void *user, const struct hub_draft_file *file, struct
         (fstatat(r->draft->tree, file->path, &st, AT_SYMLINK_NOFOLLOW) || (uint64_t)st.st_size != file->size))
         return note_lost(r, file->path, file->size, err);
     hub_hex(file->sha256, sizeof file->sha256, hex);
-    HUB_TRY(hub_remote_files_add(r->files, file->path, file->size, hex, err));
+    HUB_TRY(add_sums(r->facts, file, err));
+    HUB_TRY(hub_remote_files_add(files, file->path, file->size, hex, err));
     if (!r->draft)
         return HUB_OK;
-    r->files->items[r->files->count - 1].modified_ns =
-        (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    files->items[files->count - 1].modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     if (!file->doubtful)
         return HUB_OK;
     HUB_TRY(hub_grow(&r->doubtful, r->doubtful_count, &r->doubtful_capacity, sizeof *r->doubtful, err));
-    r->doubtful[r->doubtful_count++] = r->files->count - 1;
+    r->doubtful[r->doubtful_count++] = (uint32_t)files->count - 1;
     return HUB_OK;
 }
 
@@ -65,7 +78,7 @@ static enum hub_status add(void *user, const struct hub_draft_file *file, struct
 static enum hub_status read_doubtful(struct reading *r, struct hub_error *err)
 {
     for (uint32_t i = 0; i < r->doubtful_count; i++) {
-        const struct hub_file_facts *file = &r->files->items[r->doubtful[i]];
+        const struct hub_file_facts *file = &r->facts->files.items[r->doubtful[i]];
         bool same = false;
         HUB_TRY(hub_draft_has(r->draft, file->path, file->size, file->sha256, &same, err));
         if (!same)
@@ -105,7 +118,7 @@ enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub
                                      struct hub_error *err)
 {
     HUB_CLEANUP(reading_dispose)
-    struct reading r = {.draft = draft, .files = &out->files, .lost = &out->lost};
+    struct reading r = {.draft = draft, .facts = out};
     HUB_TRY(hub_draft_files_each(app->truth, row->id, NULL, 0, add, &r, err));
     HUB_TRY(read_doubtful(&r, err));
     if (r.missing_count)
@@ -147,4 +160,5 @@ void hub_draft_facts_dispose(struct hub_draft_facts *facts)
 {
     hub_remote_files_dispose(&facts->files);
     hub_remote_files_dispose(&facts->lost);
+    free(facts->sums);
 }

@@ -6,8 +6,16 @@
 #include "storage/drafts/publish.h"
 #include "storage/remote/remote.h"
 
+/** Digests of a file beside its SHA-256. */
+struct hub_draft_sums {
+    bool known;
+    uint8_t md5[HUB_MD5_BYTES], crc32c[4]; /* big-endian */
+};
+
 struct hub_draft_facts {
-    struct hub_remote_files files;       /* sorted by path bytes, with their SHA-256 */
+    struct hub_remote_files files; /* sorted by path bytes, with their SHA-256 */
+    struct hub_draft_sums *sums;   /* of each of them */
+    uint32_t sums_capacity;
     struct hub_remote_files lost;        /* stated to be whole, and not there, or not what they were */
     char tree[2 * HUB_SHA256_BYTES + 1]; /* names them all: hub_content */
 };

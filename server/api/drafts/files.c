@@ -28,9 +28,7 @@ struct incoming {
     struct hub_draft_folder draft;
     struct hub_upload upload;
     uint64_t until; /* bytes that are there when the body is whole */
-    uint8_t sha256[HUB_SHA256_BYTES];
-    bool stated; /* the digest */
-    bool was_empty;
+    struct hub_stated_digests stated;
 };
 
 static enum hub_status take(struct hub_body_sink *sink, struct hub_view bytes, struct hub_error *err)
@@ -62,6 +60,19 @@ static enum hub_status refuse_whole(const struct hub_app *app, const char *draft
                        (unsigned long long)file.size);
 }
 
+static enum hub_status read_digests(const struct hub_request *request, const struct hub_draft_span *span,
+                                    struct hub_stated_digests *out, struct hub_error *err)
+{
+    const char *md5 = hub_request_header(request, "Content-MD5");
+    HUB_TRY(hub_draft_digest_read(hub_request_header(request, "Repr-Digest"), out, err));
+    if (md5 && span->count != span->size)
+        return hub_fail(
+            err, HUB_INVALID,
+            "Content-MD5 is of the body, which is a part of the file: state the digest of the file "
+            "in Repr-Digest");
+    return hub_draft_md5_read(md5, out, err);
+}
+
 static enum hub_status open_file(struct hub_request *request, uint64_t size, struct incoming *in,
                                  struct hub_error *err)
 {
@@ -69,7 +80,7 @@ static enum hub_status open_file(struct hub_request *request, uint64_t size, str
     const struct hub_view path = hub_request_capture(request, "path");
     HUB_TRY(hub_draft_path_check(path, err));
     HUB_TRY(hub_draft_span_read(hub_request_header(request, "Content-Range"), size, &span, err));
-    HUB_TRY(hub_draft_digest_read(hub_request_header(request, "Repr-Digest"), in->sha256, &in->stated, err));
+    HUB_TRY(read_digests(request, &span, &in->stated, err));
     HUB_TRY(hub_draft_of(request, &in->row, err));
     const struct hub_draft_file file = {.path = path.data, .size = span.size};
     HUB_TRY(hub_draft_enter(request->app, &in->row, &in->draft, err));
@@ -110,16 +121,19 @@ static enum hub_status answer_file(struct hub_response *response, unsigned statu
 
 enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
                                      const struct hub_draft_folder *draft, struct hub_upload *upload,
-                                     const uint8_t *sha256, struct hub_draft_file *file,
+                                     const struct hub_stated_digests *stated, struct hub_draft_file *file,
                                      struct hub_error *err)
 {
     /* the tree of a draft that is published in this moment is a dataset */
     HUB_TRY(hub_draft_lock(draft, err));
     enum hub_status st = hub_draft_turn(app->truth, id, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err);
     if (!st)
-        st = hub_upload_end(upload, sha256, err);
+        st = hub_upload_end(upload, stated, err);
     if (!st) {
         memcpy(file->sha256, upload->sums.sha256, sizeof file->sha256);
+        memcpy(file->md5, upload->sums.other, sizeof file->md5);
+        memcpy(file->crc32c, upload->sums.crc32c, sizeof file->crc32c);
+        file->has_others = true;
         st = hub_draft_file_put(app->truth, id, file, err);
     }
     hub_draft_unlock(draft);
@@ -138,8 +152,7 @@ static enum hub_status end_file(struct hub_request *request, struct incoming *in
         .path = upload->path, .size = upload->size, .complete = hub_upload_is_whole(upload)};
     if (!file.complete)
         return answer_file(response, 200, &file, offset, err);
-    HUB_TRY(hub_draft_file_whole(request->app, in->row.id, &in->draft, upload, in->stated ? in->sha256 : NULL,
-                                 &file, err));
+    HUB_TRY(hub_draft_file_whole(request->app, in->row.id, &in->draft, upload, &in->stated, &file, err));
     return answer_file(response, 201, &file, offset, err);
 }
 

@@ -45,20 +45,58 @@ enum hub_status hub_draft_span_read(const char *range, uint64_t body, struct hub
                : hub_fail(err, HUB_INVALID, "Content-Range and Content-Length disagree");
 }
 
-enum hub_status hub_draft_digest_read(const char *digest, uint8_t out[HUB_SHA256_BYTES], bool *stated,
+/* Exactly so many bytes. */
+static bool read_base64(struct hub_view text, uint8_t *out, size_t size)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(2 * HUB_DIGEST_MAX);
+    if (hub_base64_decode(text, &bytes, NULL) || bytes.size != size)
+        return false;
+    memcpy(out, bytes.data, size);
+    return true;
+}
+
+/* NAME=:BASE64: of a list of such members. False: it is there, and is none. */
+static bool read_member(const char *digest, const char *name, uint8_t *out, size_t size, bool *has)
+{
+    const char *at = strstr(digest, name);
+    while (at && at > digest && !strchr(" ,\t", at[-1])) /* of another name */
+        at = strstr(at + 1, name);
+    if (!at)
+        return true;
+    at += strlen(name);
+    const size_t chars = strcspn(at, ":");
+    *has = at[chars] == ':' && read_base64((struct hub_view){at, chars}, out, size);
+    return *has;
+}
+
+enum hub_status hub_draft_digest_read(const char *digest, struct hub_stated_digests *out,
                                       struct hub_error *err)
 {
-    static const char sign[] = "sha-256=:";
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(2 * HUB_SHA256_BYTES);
-    const char *found = digest ? strstr(digest, sign) : NULL, *at = found ? found + sizeof sign - 1 : NULL;
-    *stated = false;
+    *out = (struct hub_stated_digests){0};
     if (!digest)
         return HUB_OK;
-    const size_t size = at ? strcspn(at, ":") : 0;
-    if (!at || hub_base64_decode((struct hub_view){at, size}, &bytes, NULL) || bytes.size != HUB_SHA256_BYTES)
-        return hub_fail(err, HUB_INVALID, "Repr-Digest is sha-256=:BASE64: of all bytes of the file");
-    memcpy(out, bytes.data, HUB_SHA256_BYTES);
-    *stated = true;
+    if (read_member(digest, "sha-256=:", out->sha256, sizeof out->sha256, &out->has_sha256) &&
+        read_member(digest, "md5=:", out->md5, sizeof out->md5, &out->has_md5) &&
+        read_member(digest, "crc32c=:", out->crc32c, sizeof out->crc32c, &out->has_crc32c) &&
+        (out->has_sha256 || out->has_md5 || out->has_crc32c))
+        return HUB_OK;
+    return hub_fail(
+        err, HUB_INVALID,
+        "Repr-Digest is sha-256=:BASE64:, md5=:BASE64: or crc32c=:BASE64:, or several of them with "
+        "commas between: of all bytes of the file");
+}
+
+enum hub_status hub_draft_md5_read(const char *md5, struct hub_stated_digests *out, struct hub_error *err)
+{
+    uint8_t bytes[HUB_MD5_BYTES];
+    if (!md5)
+        return HUB_OK;
+    if (!read_base64(hub_view_of(md5), bytes, sizeof bytes))
+        return hub_fail(err, HUB_INVALID, "Content-MD5 is the MD5 of the body in Base64");
+    if (out->has_md5 && memcmp(out->md5, bytes, sizeof bytes) != 0)
+        return hub_fail(err, HUB_INVALID, "Content-MD5 and Repr-Digest state two MD5s");
+    memcpy(out->md5, bytes, sizeof bytes);
+    out->has_md5 = true;
     return HUB_OK;
 }
 

@@ -3,7 +3,7 @@
 #ifndef HUB_API_DRAFTS_STATED_H
 #define HUB_API_DRAFTS_STATED_H
 
-#include "storage/base/digest.h"
+#include "storage/drafts/draft.h"
 #include "storage/text/json.h"
 
 /** The part of a file that a body is. */
@@ -20,12 +20,16 @@ HUB_MUST_USE enum hub_status hub_draft_span_read(const char *range, uint64_t bod
                                                  struct hub_error *err);
 
 /**
- * The digest that all of the file must have: Repr-Digest: sha-256=:BASE64: (RFC 9530).
- * @param digest       NULL: none was sent
- * @param[out] stated  whether `out` is written
+ * The digests that all of the file must have: Repr-Digest: sha-256=:BASE64:, md5=:BASE64:, crc32c=:BASE64:
+ * (RFC 9530), one of them or more, and others that are not looked at.
+ * @param digest  NULL: none was sent
  */
-HUB_MUST_USE enum hub_status hub_draft_digest_read(const char *digest, uint8_t out[HUB_SHA256_BYTES],
-                                                   bool *stated, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_draft_digest_read(const char *digest, struct hub_stated_digests *out,
+                                                   struct hub_error *err);
+/** Content-MD5: BASE64 (RFC 1864), of a body that is a whole file. NULL: none was sent. HUB_INVALID: it is no
+ * MD5, or `out` has another one. */
+HUB_MUST_USE enum hub_status hub_draft_md5_read(const char *md5, struct hub_stated_digests *out,
+                                                struct hub_error *err);
 
 /** Whether the folder of a kept revision can be called by an id: HUB_INVALID. */
 HUB_MUST_USE enum hub_status hub_draft_name_check(const char *id, struct hub_error *err);

@@ -34,12 +34,15 @@ TestSuite(draft, .init = begin, .fini = end);
 static enum hub_status send(const char *path, uint64_t offset, uint64_t size, const char *bytes,
                             const uint8_t *sha256, bool *whole)
 {
+    struct hub_stated_digests stated = {.has_sha256 = sha256 != NULL};
+    if (sha256)
+        memcpy(stated.sha256, sha256, sizeof stated.sha256);
     HUB_CLEANUP(hub_upload_dispose) struct hub_upload upload = HUB_UPLOAD_INIT;
     err = (struct hub_error){0};
     HUB_TRY(hub_upload_begin(&draft, path, offset, size, 0, &upload, &err));
     HUB_TRY(hub_upload_add(&upload, hub_view_of(bytes), &err));
     *whole = hub_upload_is_whole(&upload);
-    return hub_upload_end(&upload, sha256, &err);
+    return hub_upload_end(&upload, &stated, &err);
 }
 
 static bool has(const char *path, const char *bytes)
