@@ -1,6 +1,7 @@
 /* minari-hub: the commands. */
 #include "server/commands/access_command.h"
 #include "server/commands/admin.h"
+#include "server/commands/adopt_command.h"
 #include "server/commands/backup_command.h"
 #include "server/commands/check_command.h"
 #include "server/commands/command.h"
@@ -60,6 +61,7 @@ static const struct {
     {"mirror", hub_mirror_command}, {"token", hub_token_command},   {"access", hub_access_command},
     {"audit", hub_audit_command},   {"export", hub_export_command}, {"import", hub_import_command},
     {"check", hub_check_command},   {"backup", hub_backup_command}, {"restore", hub_restore_command},
+    {"adopt", hub_adopt_command},
 };
 
 static bool wants_help(char *const *argv)
@@ -99,8 +101,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ,
            SIG_IGN); /* a limit of file sizes is an error of writing, and not the end of the program */
     if (argc < 2) {
-        fputs("minari-hub: name a command: serve, mirror, token, access, audit, check, export, import, "
-              "backup, restore, scan, status, problems, config, version or help\n",
+        fputs("minari-hub: name a command: serve, mirror, token, access, audit, check, adopt, export, "
+              "import, backup, restore, scan, status, problems, config, version or help\n",
               stderr);
         return HUB_EXIT_USAGE;
     }

@@ -3,6 +3,7 @@
 
 #include "server/commands/access_command.h"
 #include "server/commands/admin.h"
+#include "server/commands/adopt_command.h"
 #include "server/commands/backup_command.h"
 #include "server/commands/check_command.h"
 #include "server/commands/tar_command.h"
@@ -75,6 +76,20 @@ static const char restore_help[] =
     "  minari-hub restore /backup/hub --state /var/lib/minari-hub --root /data\n"
     "  minari-hub restore /backup/hub --state /srv/state --root main=/data --root lab=/nfs/lab";
 
+static const char adopt_help[] = "Datasets that somebody copied into a root by hand are never changed by a "
+                                 "push. One that is adopted is the\n"
+                                 "hub's own, as if it had been pushed: its files become read-only, it gets a "
+                                 "commit, and who names that as\n"
+                                 "the base of a push takes its place. Nothing is copied; all files are read "
+                                 "for their digests. It refuses,\n"
+                                 "and says why: files that somebody has open for writing, links and files "
+                                 "with several names, copies of a\n"
+                                 "mirror, another file system than that of the root, and what the hub may "
+                                 "not change. What was interrupted\n"
+                                 "is done again.\n\n"
+                                 "  minari-hub adopt lab/arm-v0\n"
+                                 "  minari-hub adopt --all lab/";
+
 static const struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
@@ -91,6 +106,8 @@ static const struct hub_usage_command commands[] = {
      HUB_IMPORT_OPTIONS},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
      hub_check_usage, HUB_CHECK_OPTIONS},
+    {"adopt", "ID...", NULL, "make datasets that were put there by hand the hub's own", adopt_help,
+     hub_adopt_usage, HUB_ADOPT_OPTIONS},
     {"backup", "DIR", NULL, "write what the hub knows and owns into a folder, also while it runs",
      backup_help, hub_backup_rows, HUB_BACKUP_OPTIONS},
     {"restore", "DIR", NULL, "make a hub of a backup, in an empty state directory", restore_help,
@@ -124,7 +141,7 @@ static const char settings[] =
     "MINARI_HUB_<OPTION> of the environment. Flags win over the environment, the environment over the\n"
     "file. An option that is on or off may stand alone (on) or be written --no-OPTION (off).\n"
     "Sizes such as 50G are powers of 1024; sizes in messages are powers of 1000.\n"
-    "status, problems, check and scan find a running hub by its state directory (--state) and ask it "
+    "status, problems, check, adopt and scan find a running hub by its state directory (--state) and ask it "
     "over\n"
     "STATE/control.sock, where `curl --unix-socket` works too.\n";
 

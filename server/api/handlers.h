@@ -41,6 +41,7 @@ hub_handler hub_status_show, hub_jobs_list, hub_job_show, hub_problems_list, hub
 hub_handler hub_job_post, hub_job_do;
 /* a check of files: local */
 hub_handler hub_check_post;
+hub_handler hub_adopt_post;
 /* mirrors.c: rules; making and changing them is local */
 hub_handler hub_mirrors_list, hub_mirror_show, hub_mirror_post, hub_mirror_do;
 HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_truth *truth, struct hub_buf *out,

@@ -47,3 +47,12 @@ enum hub_status hub_request_name_user(struct hub_request *request, const char *u
     request->principal.user = user;
     return HUB_OK;
 }
+
+void hub_request_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS])
+{
+    const struct hub_principal *principal = &request->principal;
+    if (principal->token)
+        snprintf(out, HUB_WRITER_CHARS, "token:%s", principal->token);
+    else
+        snprintf(out, HUB_WRITER_CHARS, "%s", request->local ? "local" : "anonymous");
+}

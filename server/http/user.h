@@ -8,5 +8,8 @@
  * terminated. HUB_INVALID for what cannot be a name. */
 HUB_MUST_USE enum hub_status hub_request_name_user(struct hub_request *request, const char *user,
                                                    const char *groups, struct hub_error *err);
+/** How drafts, commits and the audit name who asks. */
+enum { HUB_WRITER_CHARS = HUB_WHO_CHARS };
+void hub_request_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS]);
 
 #endif

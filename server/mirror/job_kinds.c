@@ -13,6 +13,9 @@ enum {
 /* Whoever wanted what was pulled requests it again, or nobody wants it any more. */
 static const char when_requested[] = "; the hub tries again at the next request";
 
+/* The admin looks at what came of it, and asks again. */
+static const char when_asked_for[] = "; `minari-hub adopt` goes on with it";
+
 const struct hub_job_kind_row hub_job_kinds[] = {
     {"inspect", "parts", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
     {"hash", "bytes", HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
@@ -24,6 +27,7 @@ const struct hub_job_kind_row hub_job_kinds[] = {
     {"import", "bytes", HUB_LANE_MIRRORS, NULL, SHOWN, 0, NULL, NULL},
     {"export", "bytes", HUB_LANE_MIRRORS, NULL, SHOWN, 0, NULL, NULL},
     {HUB_JOB_CHECK, "bytes", HUB_LANE_CHECKS, hub_check_job, SHOWN, 0, NULL, NULL},
+    {HUB_JOB_ADOPT, "bytes", HUB_LANE_ADOPTIONS, hub_adopt_job, SHOWN, 1, when_asked_for, NULL},
     {NULL, NULL, HUB_LANE_NONE, NULL, 0, 0, NULL, NULL},
 };
 

@@ -13,6 +13,7 @@ enum hub_mirror_lane {
     HUB_LANE_MIRRORS,
     HUB_LANE_PULLS,
     HUB_LANE_CHECKS,
+    HUB_LANE_ADOPTIONS,
     HUB_LANES
 };
 
@@ -40,7 +41,7 @@ enum { HUB_JOB_TRIES = 8 };
 extern const struct hub_job_kind_row hub_job_kinds[]; /* a row without a name ends it */
 /** All names in the order of the table, and those of kinds that other programs work at. */
 #define HUB_JOB_KIND_WORDS                                                                                   \
-    "inspect hash measure statistics mirror transfer pull " HUB_JOB_KINDS_OUTSIDE " check"
+    "inspect hash measure statistics mirror transfer pull " HUB_JOB_KINDS_OUTSIDE " check adopt"
 #define HUB_JOB_KINDS_OUTSIDE "import export"
 
 /** NULL: there is none of this name. */

@@ -40,7 +40,8 @@ static const struct {
 } lanes[HUB_LANES] = {[HUB_LANE_LISTS] = {2, make_due, NULL},
                       [HUB_LANE_MIRRORS] = {5, NULL, NULL},
                       [HUB_LANE_PULLS] = {3, NULL, hub_cache_maintain},
-                      [HUB_LANE_CHECKS] = {1, refresh_damage, NULL}};
+                      [HUB_LANE_CHECKS] = {1, refresh_damage, NULL},
+                      [HUB_LANE_ADOPTIONS] = {1, NULL, NULL}};
 
 static void *thread(void *arg)
 {
@@ -100,6 +101,8 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_mutex_init(&m->cache_lock, NULL);
     (void)!hub_jobs_tidy(options->truth, NULL);
     enum hub_status st = start_threads(m, HUB_LANE_CHECKS, err);
+    if (!st)
+        st = start_threads(m, HUB_LANE_ADOPTIONS, err);
     if (!st && !options->checks_only)
         st = start_workers(m, err);
     if (st)

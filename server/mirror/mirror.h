@@ -35,7 +35,7 @@ struct hub_mirrors_options {
         *hasher; /* for files that only a bucket's digest verified; NULL: hash all as they come */
     const struct hub_roots *roots;
     const char *state; /* directory */
-    bool checks_only;
+    bool checks_only;  /* checks and adoptions: what needs no remote */
     uint64_t cache_max,
         min_free; /* bytes: of what is pulled together, 0: any; that stay free below each root */
     /** Memory of requests that lists of remotes are kept in, as far as there is some. NULL: it is not

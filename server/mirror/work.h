@@ -107,6 +107,8 @@ HUB_MUST_USE enum hub_status hub_copy_remove(const struct hub_mirrors_options *o
                                              const char *path, struct hub_error *err);
 /** "check": see check.h. */
 HUB_MUST_USE enum hub_status hub_check_job(struct hub_mirror_work *work, struct hub_error *err);
+/** "adopt": see adopt.h. */
+HUB_MUST_USE enum hub_status hub_adopt_job(struct hub_mirror_work *work, struct hub_error *err);
 /** What a "transfer" or a "pull" fetches, as the payload of its job has it. */
 struct hub_copy_order {
     const char *id, *path; /* there; below the root */

@@ -352,6 +352,8 @@ ROW(fence, WHOLE, "fence", "fence=1", "Of the lease.", .preset = "0");
 ROW(done, WHOLE, "done", "done=1", "How far it is.", .preset = "0");
 ROW(done_of, WHOLE, "of", "of=2", "Of how much.", .preset = "0");
 ROW(failure, TEXT, "error", "error=full", "Why it failed.");
+ROW(adopt_spec, TEXT, "spec", "spec={%22all%22:%22nobody/%22}", "What to adopt, as a JSON object.",
+    .required = true);
 ROW(check_spec, TEXT, "spec", "spec={}", "What to check, as a JSON object.", .required = true);
 ROW(token_name, TEXT, "name", "name=ann", "What the token is called.", .required = true);
 ROW(token_of_path, TEXT, "name", "ann", "As the listing has it.", .in_path = true);

@@ -127,6 +127,8 @@ const struct hub_route hub_routes[] = {
      TAKES(&job_id, &job_action, &fence, &done, &done_of, &failure), .example = "404 /api/v1/jobs/1?do=stop"},
     {"POST", "/api/v1/check", hub_check_post, "check", HUB_FOR_ADMINS, TAKES(&check_spec),
      .example = "/api/v1/check?spec={}"},
+    {"POST", "/api/v1/adopt", hub_adopt_post, "adopt", HUB_FOR_ADMINS, TAKES(&adopt_spec),
+     .example = "404 /api/v1/adopt?spec={%22all%22:%22nobody/%22}"},
     {"GET", "/api/v1/mirrors", hub_mirrors_list, "mirrors", HUB_FOR_READERS, TAKES(OF_LINES),
      .example = "/api/v1/mirrors"},
     {"GET", "/api/v1/mirrors/{name}", hub_mirror_show, "mirror", HUB_FOR_READERS, TAKES(&mirror_name),

@@ -18,6 +18,15 @@ enum hub_status hub_kept_path(const char *path, const char *commit, struct hub_b
     return hub_buf_addf(out, err, HUB_KEPT "/%s@%s", path, commit);
 }
 
+enum hub_status hub_draft_name_check(const char *id, struct hub_error *err)
+{
+    const char *slash = strrchr(id, '/');
+    return strlen(slash ? slash + 1 : id) + 1 + HUB_KEPT_COMMIT <= NAME_MAX
+               ? HUB_OK
+               : hub_fail(err, HUB_INVALID, "the last part of '%.200s...' has more than %d bytes", id,
+                          NAME_MAX - 1 - HUB_KEPT_COMMIT);
+}
+
 enum hub_status hub_kept_find(const char *root, const char *path, const char *commit, struct hub_buf *out,
                               struct hub_error *err)
 {

@@ -14,6 +14,9 @@ HUB_MUST_USE enum hub_status hub_kept_path(const char *path, const char *commit,
 /** The same relative to the root. HUB_NOT_FOUND: it is not there. */
 HUB_MUST_USE enum hub_status hub_kept_find(const char *root, const char *path, const char *commit,
                                            struct hub_buf *out, struct hub_error *err);
+/** Whether the folder of a kept revision, which is called by an id and a commit, can be called so:
+ * HUB_INVALID. */
+HUB_MUST_USE enum hub_status hub_draft_name_check(const char *id, struct hub_error *err);
 /** Whether the place of a dataset has the files of this commit: HUB_EXISTS "exists" where it has others, or
  * what somebody put there by hand. */
 HUB_MUST_USE enum hub_status hub_kept_check(const char *root, const char *path, const char *commit,

@@ -27,10 +27,8 @@ static enum hub_status name_revision(const struct hub_remote_files *files, char 
     return hub_revision(facts, files->count, out, err);
 }
 
-/* .minari-hub.json, by which other hubs and `minari-cli verify` know the files. */
-static enum hub_status write_record(const struct hub_draft_folder *draft,
-                                    const struct hub_remote_files *files, const struct hub_draft_place *to,
-                                    struct hub_error *err)
+enum hub_status hub_draft_record_write(int directory, const struct hub_remote_files *files,
+                                       const struct hub_draft_place *to, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * GIB);
     struct hub_json json = hub_json_to(&text, err);
@@ -46,7 +44,19 @@ static enum hub_status write_record(const struct hub_draft_folder *draft,
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    return hub_fs_write(draft->tree, HUB_RECORD_FILE, hub_buf_view(&text), 0644, err);
+    return hub_fs_write(directory, HUB_RECORD_FILE, hub_buf_view(&text), 0644, err);
+}
+
+enum hub_status hub_draft_tree_name(const struct hub_remote_files *files, char out[HUB_CONTENT_CHARS + 1],
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_revision_file *named = NULL;
+    HUB_TRY(hub_new(&named, files->count + (size_t)1, sizeof *named, err));
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct hub_file_facts *file = &files->items[i];
+        named[i] = (struct hub_revision_file){.path = file->path, .size = file->size, .sha256 = file->sha256};
+    }
+    return hub_content(named, files->count, out, err);
 }
 
 static enum hub_status sync_all(const struct hub_draft_folder *draft, const struct hub_remote_files *files,
@@ -130,7 +140,7 @@ enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
     snprintf(tree, sizeof tree, "%s/tree", draft->within);
     HUB_TRY(hub_publish_recover(&draft->place, err));
     HUB_TRY(hub_publish_above(&draft->place, to->path, err));
-    HUB_TRY(write_record(draft, files, to, err));
+    HUB_TRY(hub_draft_record_write(draft->tree, files, to, err));
     HUB_TRY(sync_all(draft, files, err));
     HUB_TRY(make_namespaces(&draft->place, to->path, err));
     if (!*to->base)

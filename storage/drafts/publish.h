@@ -6,6 +6,7 @@
 #define HUB_DRAFTS_PUBLISH_H
 
 #include "storage/drafts/draft.h"
+#include "storage/ids/revision.h"
 #include "storage/remote/remote.h"
 
 /** Where a tree goes. */
@@ -26,6 +27,13 @@ struct hub_draft_place {
 HUB_MUST_USE enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
                                                     const struct hub_remote_files *files,
                                                     const struct hub_draft_place *to, struct hub_error *err);
+/** Write the record of a dataset into its folder, .minari-hub.json, by which other hubs and `minari-cli
+ * verify` know the files. */
+HUB_MUST_USE enum hub_status hub_draft_record_write(int directory, const struct hub_remote_files *files,
+                                                    const struct hub_draft_place *to, struct hub_error *err);
+/** Name all files: hub_content. */
+HUB_MUST_USE enum hub_status hub_draft_tree_name(const struct hub_remote_files *files,
+                                                 char out[HUB_CONTENT_CHARS + 1], struct hub_error *err);
 /** Is the dataset there the one of this commit? */
 bool hub_draft_is_in_place(const char *root, const struct hub_draft_place *to);
 /** Keep the files of the base that lie in the folder of a draft, as after a crash between two renames. */

@@ -4,6 +4,7 @@
 #include "storage/access/token.h"
 #include "storage/truth/audit.h"
 #include "storage/truth/hubdb.h"
+#include "storage/truth/quota_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 enum { FEWEST = 7 /* digits that git takes for a commit */ };
 
 const char *const hub_commit_kinds[] = {
-    [HUB_COMMIT_PUBLISH] = "publish", [HUB_COMMIT_DELETE] = "delete", NULL};
+    [HUB_COMMIT_PUBLISH] = "publish", [HUB_COMMIT_DELETE] = "delete", [HUB_COMMIT_ADOPT] = "adopt", NULL};
 
 #define COLUMNS "id, parent, tree, kind, dataset, who, message, root, path, files, bytes, at, ended, kept"
 
@@ -265,6 +266,17 @@ enum hub_status hub_commit_add(struct hub_truth *truth, const struct hub_commit 
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(hub_commit_expect_quiet(held->db, commit->dataset, "", err));
     HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
+    return hub_db_commit(held->db, err);
+}
+
+enum hub_status hub_commit_adopt(struct hub_truth *truth, const struct hub_commit *commit,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(hub_commit_expect_quiet(held->db, commit->dataset, "", err));
+    HUB_TRY(hub_commit_insert(held, commit, false, err));
+    HUB_TRY(hub_holding_set(held, commit->dataset, commit->root, commit->path, commit->bytes, err));
     return hub_db_commit(held->db, err);
 }
 

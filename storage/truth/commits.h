@@ -14,8 +14,9 @@ enum { HUB_COMMIT_ID = 40 };
 enum hub_commit_kind {
     HUB_COMMIT_PUBLISH,
     HUB_COMMIT_DELETE, /* the dataset has no files from then on */
+    HUB_COMMIT_ADOPT,  /* of files that somebody put there by hand */
 };
-/** "publish", "delete", NULL. */
+/** "publish", "delete", "adopt", NULL. */
 extern const char *const hub_commit_kinds[];
 
 /** Texts of one that is read live until the callback returns, or until it is disposed of. */
@@ -59,5 +60,9 @@ HUB_MUST_USE enum hub_status hub_commit_name(char out[HUB_COMMIT_ID + 1], struct
  * are. HUB_CHANGED "commit-conflict": the head is not its `parent`. */
 HUB_MUST_USE enum hub_status hub_commit_add(struct hub_truth *truth, const struct hub_commit *commit,
                                             bool keep_parent, struct hub_error *err);
+/** Add the commit of an adoption: the dataset holds its bytes from now on. HUB_BUSY "draft-busy": a draft is
+ * being published there; HUB_CHANGED "commit-conflict" as above. */
+HUB_MUST_USE enum hub_status hub_commit_adopt(struct hub_truth *truth, const struct hub_commit *commit,
+                                              struct hub_error *err);
 
 #endif

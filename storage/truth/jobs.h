@@ -45,6 +45,7 @@ static inline struct hub_lease hub_job_lease(const struct hub_job_row *job)
 #define HUB_JOB_TRANSFER "transfer"
 #define HUB_JOB_PULL "pull"
 #define HUB_JOB_CHECK "check"
+#define HUB_JOB_ADOPT "adopt"
 
 struct hub_job_draft {
     const char *kind, *target;

@@ -1,4 +1,4 @@
-/** Quotas within a transaction; for drafts.c. */
+/** Quotas within a transaction; for drafts.c and commits.c. */
 #ifndef HUB_TRUTH_QUOTA_CHECK_H
 #define HUB_TRUTH_QUOTA_CHECK_H
 
@@ -10,5 +10,8 @@ HUB_MUST_USE enum hub_status hub_quotas_check(const struct hub_truth *held, cons
                                               struct hub_error *err);
 /** What a draft holds becomes what its dataset holds: when it is published. */
 HUB_MUST_USE enum hub_status hub_holding_put(struct hub_db *db, const char *draft, struct hub_error *err);
+/** What a dataset holds that no draft brought. `path` is below the root. */
+HUB_MUST_USE enum hub_status hub_holding_set(const struct hub_truth *held, const char *dataset, uint32_t root,
+                                             const char *path, uint64_t bytes, struct hub_error *err);
 
 #endif

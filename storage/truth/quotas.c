@@ -109,6 +109,22 @@ enum hub_status hub_holding_put(struct hub_db *db, const char *draft, struct hub
     return hub_stmt_run(stmt, err);
 }
 
+enum hub_status hub_holding_set(const struct hub_truth *held, const char *dataset, uint32_t root,
+                                const char *path, uint64_t bytes, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(hub_db_prepare(held->db,
+                           "INSERT OR REPLACE INTO holdings (dataset, root, path, bytes)"
+                           " VALUES (?1, ?2, ?3, ?4)",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, dataset);
+    hub_stmt_bind_text(stmt, 2, hub_roots_key(held->roots, root, number));
+    hub_stmt_bind_text(stmt, 3, path);
+    hub_stmt_bind_int(stmt, 4, (int64_t)bytes);
+    return hub_stmt_run(stmt, err);
+}
+
 /* ---- what is there ---- */
 
 struct holding {

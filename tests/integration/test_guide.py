@@ -42,6 +42,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli whoami": "test_signing_in",
     "minari-cli logout": "test_signing_in",
     **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|revisions|> auth|namespace", line)},
+    **{line: "test_adopting" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if "minari-hub adopt" in line},
     **{line: "test_backing_up" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if re.search("minari-hub (backup|restore)|--state /srv", line)},
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
@@ -254,6 +255,17 @@ def test_pushing(tmp_path):
                 run(line, env, tmp_path)
         run("\n".join(["set -e", *(line for line in lines if not line.startswith("minari-cli"))]), env, tmp_path)
         assert {d["id"]: d["status"] for d in writable.datasets()} == {"lab/arm-v0": "ready", "lab/arm-v1": "ready", "lab/notes-v0": "ready"}
+
+
+def test_adopting(tmp_path):
+    for name in ("root/lab/arm-v0", "root/lab/pick-v0"):
+        shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), tmp_path / name)
+    env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_CONFIG": "/dev/null"}
+    with Hub([str(tmp_path / "root")]) as hub:
+        hub.wait_indexed()
+        for line in own_lines("test_adopting"):
+            run(line, {**env, "MINARI_HUB_STATE": hub.state}, tmp_path)
+        assert all(hub.dataset(id)["commit"] for id in ("lab/arm-v0", "lab/pick-v0"))
 
 
 def test_backing_up(tmp_path):

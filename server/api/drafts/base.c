@@ -82,8 +82,9 @@ enum hub_status hub_draft_find_base(const struct hub_request *request, const cha
         return hub_fail_as(
             err, HUB_CHANGED, HUB_PROBLEM_COMMIT_CONFLICT,
             "'%.200s' has no commit now: it was deleted or renamed, or was not published by this "
-            "hub; begin again without `base`",
-            row->dataset);
+            "hub; begin again without `base`, or have an admin run `minari-hub adopt %.200s` where it is "
+            "there",
+            row->dataset, row->dataset);
     HUB_TRY(is_head(request->app, &head, base, &same, err));
     return same ? take_head(request->app, &head, row, err) : conflict(row->dataset, head.id, base, err);
 }

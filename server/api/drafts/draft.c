@@ -23,21 +23,12 @@ enum hub_status hub_request_may_write(const struct hub_request *request, struct 
         (int)id.size, id.data);
 }
 
-void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS])
-{
-    const struct hub_principal *principal = &request->principal;
-    if (principal->token)
-        snprintf(out, HUB_WRITER_CHARS, "token:%s", principal->token);
-    else
-        snprintf(out, HUB_WRITER_CHARS, "%s", request->local ? "local" : "anonymous");
-}
-
 enum hub_status hub_draft_of(const struct hub_request *request, struct hub_draft_row *out,
                              struct hub_error *err)
 {
     char who[HUB_WRITER_CHARS];
     const struct hub_view name = hub_request_capture(request, "name");
-    hub_draft_writer(request, who);
+    hub_request_writer(request, who);
     HUB_TRY(hub_draft_find(request->app->truth, name.data, out, err));
     const bool theirs = strcmp(out->who, who) == 0 || hub_request_is_admin(request);
     if (theirs && hub_request_level(request, hub_view_of(out->dataset)) >= HUB_LEVEL_WRITE)
@@ -110,6 +101,16 @@ enum hub_status hub_draft_choose_root(const struct hub_roots *roots, const char 
     return HUB_OK;
 }
 
+static enum hub_status put_by_hand(const char *id, struct hub_error *err)
+{
+    return hub_fail_as(
+        err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+        "'%.200s' exists already, and was not published by this hub: choose the next version, or "
+        "have an admin run `minari-hub adopt %.200s`, and name the commit of that as `base` to "
+        "take its place",
+        id, id);
+}
+
 enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub_draft_row *row,
                                      struct hub_error *err)
 {
@@ -127,16 +128,16 @@ enum hub_status hub_draft_check_free(const struct hub_app *app, const struct hub
             in_the_way = strdup(other);
     }
     hub_snapshot_put(all);
-    enum hub_status st = HUB_OK;
-    if (in_the_way && strcmp(in_the_way, id) == 0)
-        st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS, "'%.200s' exists already%s", id,
-                         row->path ? ", and was not published by this hub: choose the next version"
-                                   : ": choose another id");
-    else if (in_the_way)
+    enum hub_status st = hub_mirror_check_id(app->truth, app->roots, id, err);
+    if (!st && in_the_way && strcmp(in_the_way, id) == 0)
+        st = row->path ? put_by_hand(id, err)
+                       : hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                                     "'%.200s' exists already: choose another id", id);
+    else if (!st && in_the_way)
         st = hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
                          "'%.200s' and a dataset that exists would lie in each other: choose another id", id);
     free((char *)in_the_way);
-    return st ? st : hub_mirror_check_id(app->truth, app->roots, id, err);
+    return st;
 }
 
 /* ---- documents ---- */

@@ -3,6 +3,7 @@
 #define HUB_API_DRAFTS_DRAFT_H
 
 #include "server/api/app.h"
+#include "server/http/user.h"
 #include "storage/drafts/draft.h"
 #include "storage/text/json.h"
 #include "storage/truth/drafts.h"
@@ -16,9 +17,6 @@ HUB_MUST_USE enum hub_status hub_request_may_write(const struct hub_request *req
  * it. */
 HUB_MUST_USE enum hub_status hub_draft_of(const struct hub_request *request, struct hub_draft_row *out,
                                           struct hub_error *err);
-/** How drafts and the audit name who asks. */
-enum { HUB_WRITER_CHARS = HUB_WHO_CHARS };
-void hub_draft_writer(const struct hub_request *request, char out[HUB_WRITER_CHARS]);
 
 /** The folder of one that is open. Close it. HUB_CHANGED "draft-busy": it is not open; HUB_NOT_FOUND
  * "root-missing" where its root is not served. */

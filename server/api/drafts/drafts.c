@@ -19,7 +19,7 @@ static enum hub_status find_place(const struct hub_request *request, const struc
     const char *path;
     char who[HUB_WRITER_CHARS];
     HUB_TRY(hub_draft_choose_root(request->app->roots, wanted->id, &row->root, &path, err));
-    hub_draft_writer(request, who);
+    hub_request_writer(request, who);
     HUB_TRY(hub_dup(&row->dataset, wanted->id, err));
     HUB_TRY(hub_dup(&row->path, path, err));
     HUB_TRY(hub_dup(&row->who, who, err));
@@ -97,7 +97,7 @@ enum hub_status hub_drafts_list(struct hub_request *request, struct hub_response
     struct list list = {.request = request, .state = hub_request_choice(request, "state")};
     if (!request->may_block)
         return HUB_AGAIN;
-    hub_draft_writer(request, list.who);
+    hub_request_writer(request, list.who);
     list.json = hub_json_to(hub_response_buffer(response, 200, "application/json", LIST_BYTES), err);
     hub_json_object(&list.json);
     hub_json_put_array(&list.json, "items");

@@ -1,8 +1,6 @@
 /* See facts.h. */
 #include "server/api/drafts/facts.h"
 
-#include "storage/ids/revision.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,17 +100,6 @@ enum hub_status hub_draft_forget_lost(const struct hub_app *app, const struct hu
 
 /* ---- all of it ---- */
 
-static enum hub_status name_tree(struct hub_draft_facts *facts, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_freep) struct hub_revision_file *named = NULL;
-    HUB_TRY(hub_new(&named, facts->files.count + (size_t)1, sizeof *named, err));
-    for (uint32_t i = 0; i < facts->files.count; i++) {
-        const struct hub_file_facts *file = &facts->files.items[i];
-        named[i] = (struct hub_revision_file){.path = file->path, .size = file->size, .sha256 = file->sha256};
-    }
-    return hub_content(named, facts->files.count, facts->tree, err);
-}
-
 enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub_draft_row *row,
                                      const struct hub_draft_folder *draft, struct hub_draft_facts *out,
                                      struct hub_error *err)
@@ -131,7 +118,7 @@ enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub
     if (!out->files.count)
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_DRAFT_REFUSED, "the draft has no file");
     HUB_TRY(hub_remote_files_finish(&out->files, err));
-    return name_tree(out, err);
+    return hub_draft_tree_name(&out->files, out->tree, err);
 }
 
 struct hub_draft_place hub_draft_place_of(const struct hub_draft_row *row)

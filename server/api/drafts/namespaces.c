@@ -92,7 +92,7 @@ static enum hub_status begin(struct change *c, struct hub_error *err)
         return hub_fail(err, HUB_DENIED,
                         "'%.200s' is a root of this hub itself: its namespace_metadata.json is the admin's",
                         c->name);
-    hub_draft_writer(c->request, c->who);
+    hub_request_writer(c->request, c->who);
     return hub_private_open(c->request->app->roots->roots[c->root].path, true, &c->place, err);
 }
 

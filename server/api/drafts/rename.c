@@ -5,7 +5,6 @@
 #include "server/api/drafts/base.h"
 #include "server/api/drafts/draft.h"
 #include "server/api/drafts/keep.h"
-#include "server/api/drafts/stated.h"
 #include "server/api/handlers.h"
 #include "server/log/log.h"
 #include "storage/drafts/kept.h"
@@ -108,7 +107,7 @@ enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_respon
     HUB_TRY(hub_request_may_write(request, hub_view_of(to), err));
     HUB_TRY(hub_owned_head(request, id, &head, err));
     HUB_TRY(find_place(request->app, &head, to, &move, err));
-    hub_draft_writer(request, who);
+    hub_request_writer(request, who);
     HUB_TRY(hub_dataset_rename(request->app->truth, &head, who, &move, err));
     hub_log_event(request->app->log, &event, "%s is %s now, by %s", id.data, to, who);
     HUB_TRY(move_files(request->app, &move, err));

@@ -71,9 +71,11 @@ enum hub_status hub_owned_head(struct hub_request *request, struct hub_view id, 
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *all = hub_request_snapshot(request);
     if (!hub_snapshot_find(all, id))
         return none(request, id, err);
-    return hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                       "'%.200s' was not published by this hub: whoever put its files there removes them",
-                       id.data);
+    return hub_fail_as(
+        err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+        "'%.200s' was not published by this hub: whoever put its files there removes them, or an "
+        "admin runs `minari-hub adopt %.200s` first",
+        id.data, id.data);
 }
 
 enum hub_status hub_dataset_delete(struct hub_request *request, struct hub_response *response,
@@ -87,7 +89,7 @@ enum hub_status hub_dataset_delete(struct hub_request *request, struct hub_respo
         return HUB_AGAIN;
     HUB_TRY(hub_request_may_write(request, id, err));
     HUB_TRY(hub_owned_head(request, id, &head, err));
-    hub_draft_writer(request, who);
+    hub_request_writer(request, who);
     HUB_TRY(hub_delete_commit(request->app, &head, who, err));
     hub_log_event(request->app->log, &event, "%s by %s: its files are kept as %s@%.7s", id.data, who, id.data,
                   head.id);

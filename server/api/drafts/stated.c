@@ -2,13 +2,11 @@
 #include "server/api/drafts/stated.h"
 
 #include "server/http/body_sink.h"
+#include "storage/drafts/kept.h"
 #include "storage/ids/id.h"
-#include "storage/ids/kept.h"
 #include "storage/text/base64.h"
 #include "storage/text/number.h"
 #include "storage/truth/drafts.h"
-
-#include <limits.h>
 
 enum { MESSAGE_BYTES = 4096 };
 
@@ -121,16 +119,6 @@ static const char **member_of(struct hub_draft_order *order, const char *key)
            : strcmp(key, "base") == 0 ? &order->base
            : strcmp(key, "from") == 0 ? &order->from
                                       : NULL;
-}
-
-/* The folder of a kept revision is called by it and by the commit. */
-enum hub_status hub_draft_name_check(const char *id, struct hub_error *err)
-{
-    const char *slash = strrchr(id, '/');
-    return strlen(slash ? slash + 1 : id) + 1 + HUB_KEPT_COMMIT <= NAME_MAX
-               ? HUB_OK
-               : hub_fail(err, HUB_INVALID, "the last part of '%.200s...' has more than %d bytes", id,
-                          NAME_MAX - 1 - HUB_KEPT_COMMIT);
 }
 
 enum hub_status hub_draft_body_read(struct hub_view body, json_t **document, struct hub_draft_order *out,

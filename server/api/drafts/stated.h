@@ -31,8 +31,6 @@ HUB_MUST_USE enum hub_status hub_draft_digest_read(const char *digest, struct hu
 HUB_MUST_USE enum hub_status hub_draft_md5_read(const char *md5, struct hub_stated_digests *out,
                                                 struct hub_error *err);
 
-/** Whether the folder of a kept revision can be called by an id: HUB_INVALID. */
-HUB_MUST_USE enum hub_status hub_draft_name_check(const char *id, struct hub_error *err);
 /** What opens a draft; texts borrow from the document. */
 struct hub_draft_order {
     const char *id;   /* a good one */

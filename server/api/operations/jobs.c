@@ -7,6 +7,8 @@
 #include "server/api/put.h"
 #include "server/api/resolve.h"
 #include "server/api/visible.h"
+#include "server/http/user.h"
+#include "server/mirror/adopt.h"
 #include "server/mirror/check.h"
 #include "server/mirror/document.h"
 #include "server/mirror/job_kinds.h"
@@ -299,10 +301,27 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
     return answer_lease(response, 200, id.data, fence, err);
 }
 
-/* ---- checks ---- */
+/* ---- checks and adoptions ---- */
 
-enum hub_status hub_check_post(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err)
+typedef enum hub_status (*order_fn)(struct hub_request *request, const json_t *spec, int64_t *id,
+                                    struct hub_error *err);
+
+static enum hub_status order_check(struct hub_request *request, const json_t *spec, int64_t *id,
+                                   struct hub_error *err)
+{
+    return hub_check_request(request->app->truth, request->app->catalog, spec, id, err);
+}
+
+static enum hub_status order_adoption(struct hub_request *request, const json_t *spec, int64_t *id,
+                                      struct hub_error *err)
+{
+    char who[HUB_WRITER_CHARS];
+    hub_request_writer(request, who);
+    return hub_adopt_request(request->app->truth, request->app->catalog, spec, who, id, err);
+}
+
+static enum hub_status post_order(struct hub_request *request, order_fn order, struct hub_response *response,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
     char public_id[HUB_JOB_ID + 1];
@@ -311,10 +330,22 @@ enum hub_status hub_check_post(struct hub_request *request, struct hub_response 
         return HUB_AGAIN;
     const struct hub_view text = hub_request_query(request, "spec");
     HUB_TRY(hub_json_parse(text, 1 * MIB, &spec, err));
-    const enum hub_status st = hub_check_request(request->app->truth, request->app->catalog, spec, &id, err);
+    const enum hub_status st = order(request, spec, &id, err);
     if (st && st != HUB_EXISTS) /* the same is under way: that is it */
         return st;
     hub_mirrors_wake(request->app->mirrors);
     HUB_TRY(hub_job_public_id(request->app->truth, id, public_id, err));
     return answer(request, hub_view_of(public_id), response, err);
+}
+
+enum hub_status hub_check_post(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    return post_order(request, order_check, response, err);
+}
+
+enum hub_status hub_adopt_post(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    return post_order(request, order_adoption, response, err);
 }
