@@ -166,7 +166,7 @@ static void put_member(struct hub_json *json, const char *name, const char *text
 }
 
 enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
-                               const char *from, const char *key, struct hub_open_draft *out,
+                               const char *from, uint64_t bytes, const char *key, struct hub_open_draft *out,
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), order = HUB_BUF_INIT(64 * KIB);
@@ -177,6 +177,8 @@ enum hub_status hub_draft_make(struct minari_client *client, const char *id, con
     put_member(&json, "id", id);
     put_member(&json, "base", base);
     put_member(&json, "from", from);
+    if (bytes)
+        hub_json_put_uint(&json, "bytes", bytes);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     struct hub_fetch fetch = {.url = url.data, .form = order.data, .key = key, .restartable = key != NULL};

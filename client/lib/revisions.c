@@ -231,7 +231,7 @@ static enum hub_status revert(struct revert *r, struct hub_error *err)
     HUB_TRY(check_kept(r, err));
     HUB_TRY(find_current(r->all, &r->current, err));
     HUB_TRY(hub_buf_addf(&from, err, "%s@%s", r->id, r->revision.commit));
-    HUB_TRY(hub_draft_make(r->client, r->id, r->current, from.data, NULL, &r->draft, err));
+    HUB_TRY(hub_draft_make(r->client, r->id, r->current, from.data, 0, NULL, &r->draft, err));
     const enum hub_status st = publish(r, &answer, err);
     if (st)
         (void)!hub_draft_give_up(r->client, r->draft.name, NULL);

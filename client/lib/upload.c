@@ -218,7 +218,8 @@ static enum hub_status open_draft(struct push *p, struct hub_error *err)
         notify(p->options, "%s: draft %s was begun when another commit was there: it ends by itself",
                p->options->id, stale.name);
     if (!p->goes_on && !p->options->dry_run)
-        HUB_TRY(hub_draft_make(p->client, p->options->id, p->base, NULL, key, &p->draft, err));
+        HUB_TRY(hub_draft_make(p->client, p->options->id, p->base, NULL, p->folder.files.bytes, key,
+                               &p->draft, err));
     p->send.draft = p->draft.name;
     return HUB_OK;
 }

@@ -3,6 +3,8 @@
 
 #include "storage/truth/audit.h"
 #include "storage/truth/hubdb.h"
+#include "storage/truth/quota_check.h"
+#include "storage/truth/quotas.h"
 
 #include <stdio.h>
 
@@ -105,8 +107,8 @@ static enum hub_status rename_rows(struct hub_truth *truth, const struct hub_com
     return insert_move(truth, move, err);
 }
 
-enum hub_status hub_dataset_rename(struct hub_truth *truth, const struct hub_commit *head, const char *who,
-                                   struct hub_move *move, struct hub_error *err)
+static enum hub_status rename_dataset(struct hub_truth *truth, const struct hub_commit *head, const char *who,
+                                      struct hub_move *move, struct hub_error *err)
 {
     char detail[1024];
     snprintf(detail, sizeof detail, "{\"to\":\"%.900s\"}", move->dataset);
@@ -119,10 +121,22 @@ enum hub_status hub_dataset_rename(struct hub_truth *truth, const struct hub_com
     HUB_TRY(hub_commit_expect_quiet(held->db, move->dataset, "", err));
     HUB_TRY(expect_unused(held->db, move->dataset, err));
     HUB_TRY(rename_rows(held, head, move, err));
+    HUB_TRY(hub_quotas_check_move(held, head->dataset, move->dataset, err));
     HUB_TRY(hub_audit_write(held->db, &audit, err));
     HUB_TRY(hub_db_commit(held->db, err));
     atomic_store(&truth->has_aliases, true);
     return HUB_OK;
+}
+
+enum hub_status hub_dataset_rename(struct hub_truth *truth, const struct hub_commit *head, const char *who,
+                                   struct hub_move *move, struct hub_error *err)
+{
+    bool changed = false;
+    const enum hub_status st = rename_dataset(truth, head, who, move, err);
+    /* before a quota refuses, the disks are asked whether all that counts is still there */
+    if (st != HUB_NO_SPACE || hub_holdings_look(truth, &changed, NULL) || !changed)
+        return st;
+    return rename_dataset(truth, head, who, move, err);
 }
 
 /* ---- moves ---- */

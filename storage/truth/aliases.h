@@ -20,7 +20,8 @@ struct hub_move {
  * @param head  its newest commit
  * @param move  `number` is written
  * @return HUB_CHANGED "commit-conflict": another one is the newest; HUB_EXISTS: the new id has commits, which
- * are those of a dataset that was deleted
+ * are those of a dataset that was deleted; HUB_NO_SPACE "quota-exceeded": it does not fit below a prefix of
+ * the new id (quotas.h)
  */
 HUB_MUST_USE enum hub_status hub_dataset_rename(struct hub_truth *truth, const struct hub_commit *head,
                                                 const char *who, struct hub_move *move,

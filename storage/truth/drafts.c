@@ -118,29 +118,28 @@ static enum hub_status find_keyed(struct hub_db *db, struct hub_draft_row *row, 
     return HUB_OK;
 }
 
-static enum hub_status insert_draft(const struct hub_truth *held, const struct hub_draft_row *row,
+static enum hub_status insert_draft(struct hub_truth *held, const struct hub_draft_row *row,
                                     struct hub_error *err)
 {
     struct hub_stmt *stmt;
     char number[16];
-    HUB_TRY(
-        hub_db_prepare(held->db,
-                       "INSERT INTO drafts (id, dataset, root, path, who, base, key, state, made, touched)"
-                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ")",
-                       &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        held->db,
+        "INSERT INTO drafts (id, dataset, root, path, who, base, key, state, made, touched, declared)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'open', " HUB_DB_NOW ", " HUB_DB_NOW ", ?8)",
+        &stmt, err));
     const char *const texts[] = {row->id,   row->dataset, hub_roots_key(held->roots, row->root, number),
                                  row->path, row->who,     row->base,
                                  row->key};
     for (unsigned i = 0; i < HUB_COUNT(texts); i++)
         hub_stmt_bind_text(stmt, (int)i + 1, texts[i]);
+    hub_stmt_bind_int(stmt, HUB_COUNT(texts) + 1, (int64_t)row->declared);
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_draft_add_once(struct hub_truth *truth, struct hub_draft_row *row, bool *found,
-                                   struct hub_error *err)
+static enum hub_status add_draft(struct hub_truth *truth, struct hub_draft_row *row, bool *found,
+                                 struct hub_error *err)
 {
-    *found = false;
-    HUB_TRY(make_id(row->id, err));
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(find_keyed(held->db, row, found, err));
@@ -148,7 +147,25 @@ enum hub_status hub_draft_add_once(struct hub_truth *truth, struct hub_draft_row
         return HUB_OK; /* nothing was written */
     HUB_TRY(check_room(held->db, row->who, err));
     HUB_TRY(insert_draft(held, row, err));
+    if (row->declared)
+        HUB_TRY(hub_quotas_check(held, row->dataset, err));
     return hub_db_commit(held->db, err);
+}
+
+/* Before a quota refuses, the disks are asked whether all that counts is still there. */
+static bool is_less_by_now(struct hub_truth *truth, enum hub_status st)
+{
+    bool changed = false;
+    return st == HUB_NO_SPACE && !hub_holdings_look(truth, &changed, NULL) && changed;
+}
+
+enum hub_status hub_draft_add_once(struct hub_truth *truth, struct hub_draft_row *row, bool *found,
+                                   struct hub_error *err)
+{
+    *found = false;
+    HUB_TRY(make_id(row->id, err));
+    const enum hub_status st = add_draft(truth, row, found, err);
+    return is_less_by_now(truth, st) ? add_draft(truth, row, found, err) : st;
 }
 
 enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row, struct hub_error *err)
@@ -296,21 +313,17 @@ static enum hub_status state_file(struct hub_truth *truth, const char *draft,
     HUB_TRY(hub_twins_check(held->db, draft, file->path, folded, err));
     HUB_TRY(put_file(held->db, draft, file, folded, hub_boot(), err));
     if (!file->complete) /* one that is has been admitted, and its bytes are there */
-        HUB_TRY(hub_quotas_check(held, draft, err));
+        HUB_TRY(hub_quotas_check_draft(held, draft, err));
     return hub_db_commit(held->db, err);
 }
 
-/* Before a quota refuses, the disks are asked whether all that counts is still there. */
 enum hub_status hub_draft_file_put(struct hub_truth *truth, const char *draft,
                                    const struct hub_draft_file *file, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf folded = HUB_BUF_INIT(16 * KIB);
-    bool changed = false;
     HUB_TRY(hub_path_fold(hub_view_of(file->path), &folded, err));
     const enum hub_status st = state_file(truth, draft, file, hub_buf_view(&folded), err);
-    if (st != HUB_NO_SPACE || hub_holdings_look(truth, &changed, NULL) || !changed)
-        return st;
-    return state_file(truth, draft, file, hub_buf_view(&folded), err);
+    return is_less_by_now(truth, st) ? state_file(truth, draft, file, hub_buf_view(&folded), err) : st;
 }
 
 enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
@@ -325,7 +338,7 @@ enum hub_status hub_draft_files_take(struct hub_truth *truth, const char *draft,
         HUB_TRY(hub_path_fold(hub_view_of(files[i].path), &folded, err));
         HUB_TRY(put_file(held->db, draft, &files[i], hub_buf_view(&folded), FOR_GOOD, err));
     }
-    HUB_TRY(hub_quotas_check(held, draft, err));
+    HUB_TRY(hub_quotas_check_draft(held, draft, err));
     return hub_db_commit(held->db, err);
 }
 

@@ -38,10 +38,12 @@ struct hub_draft_row {
     int64_t made_ms, touched_ms;     /* Unix time */
     char commit[HUB_COMMIT_ID + 1];  /* of one that is publishing, or published */
     uint64_t files, bytes, complete; /* stated; of the files those that are whole */
+    uint64_t declared;               /* bytes that all files will have; 0: not said. Of one that is added */
 };
 void hub_draft_row_dispose(struct hub_draft_row *row);
 
-/** Make one; `id` of the row is written. HUB_BUSY "too-many-drafts": `who` has HUB_DRAFTS_OF_ONE open. */
+/** Make one; `id` of the row is written. HUB_BUSY "too-many-drafts": `who` has HUB_DRAFTS_OF_ONE open.
+ * HUB_NO_SPACE "quota-exceeded": what it declares does not fit below a prefix (quotas.h). */
 HUB_MUST_USE enum hub_status hub_draft_add(struct hub_truth *truth, struct hub_draft_row *row,
                                            struct hub_error *err);
 /** The same once: where `who` has an open one of this key, dataset and base, `id` becomes that of it, and

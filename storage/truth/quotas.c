@@ -24,15 +24,15 @@ static enum hub_status read_used(struct hub_db *db, const char *prefix, uint64_t
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
-    HUB_TRY(
-        hub_db_prepare(db,
-                       "SELECT (SELECT coalesce(sum(bytes), 0) FROM holdings WHERE NOT gone AND dataset >= ?1"
-                       " AND (?1 = '' OR dataset < rtrim(?1, '/') || '0'))"
-                       " + (SELECT coalesce(sum(max(0, stated - coalesce((SELECT bytes FROM holdings AS h"
-                       " WHERE base <> '' AND NOT h.gone AND h.dataset = drafts.dataset), 0))), 0)"
-                       " FROM drafts WHERE state IN ('open', 'committing', 'publishing')"
-                       " AND dataset >= ?1 AND (?1 = '' OR dataset < rtrim(?1, '/') || '0'))",
-                       &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        "SELECT (SELECT coalesce(sum(bytes), 0) FROM holdings WHERE NOT gone AND dataset >= ?1"
+        " AND (?1 = '' OR dataset < rtrim(?1, '/') || '0'))"
+        " + (SELECT coalesce(sum(max(0, max(stated, declared) - coalesce((SELECT bytes FROM holdings AS h"
+        " WHERE base <> '' AND NOT h.gone AND h.dataset = drafts.dataset), 0))), 0)"
+        " FROM drafts WHERE state IN ('open', 'committing', 'publishing')"
+        " AND dataset >= ?1 AND (?1 = '' OR dataset < rtrim(?1, '/') || '0'))",
+        &stmt, err));
     hub_stmt_bind_text(stmt, 1, prefix);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     *out = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
@@ -73,29 +73,41 @@ static enum hub_status refuse(const char *dataset, const struct hub_quota *quota
     hub_number_size(used, needed);
     return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_QUOTA_EXCEEDED,
                        "'%.200s' does not fit: the datasets below '%.200s' may hold %s (%llu bytes), and "
-                       "with this file they would hold %s (%llu bytes), open drafts included: drop drafts or "
+                       "with this they would hold %s (%llu bytes), open drafts included: drop drafts or "
                        "datasets there, or ask for a larger --quota",
                        dataset, quota->prefix, limit, (unsigned long long)quota->bytes, needed,
                        (unsigned long long)used);
 }
 
-enum hub_status hub_quotas_check(const struct hub_truth *held, const char *draft, struct hub_error *err)
+enum hub_status hub_quotas_check_move(const struct hub_truth *held, const char *from, const char *to,
+                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) char *dataset = NULL;
     const uint32_t count = held->quotas ? held->quotas->count : 0;
-    if (!count)
-        return HUB_OK;
-    HUB_TRY(find_dataset(held->db, draft, &dataset, err));
     for (uint32_t i = 0; i < count; i++) {
         const struct hub_quota *quota = &held->quotas->items[i];
         uint64_t used;
-        if (!hub_view_starts(hub_view_of(dataset), quota->prefix))
+        if (!hub_view_starts(hub_view_of(to), quota->prefix) ||
+            (*from && hub_view_starts(hub_view_of(from), quota->prefix)))
             continue;
         HUB_TRY(read_used(held->db, quota->prefix, &used, err));
         if (used > quota->bytes)
-            return refuse(dataset, quota, used, err);
+            return refuse(to, quota, used, err);
     }
     return HUB_OK;
+}
+
+enum hub_status hub_quotas_check(const struct hub_truth *held, const char *dataset, struct hub_error *err)
+{
+    return hub_quotas_check_move(held, "", dataset, err);
+}
+
+enum hub_status hub_quotas_check_draft(const struct hub_truth *held, const char *draft, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *dataset = NULL;
+    if (!held->quotas || !held->quotas->count)
+        return HUB_OK;
+    HUB_TRY(find_dataset(held->db, draft, &dataset, err));
+    return hub_quotas_check(held, dataset, err);
 }
 
 enum hub_status hub_holding_put(struct hub_db *db, const char *draft, struct hub_error *err)

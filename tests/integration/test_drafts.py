@@ -28,14 +28,14 @@ def hub(tmp_path):
         yield hub
 
 
-def serve(tmp_path, *args):
+def serve(tmp_path, *args, prefix=()):
     root, state = tmp_path / "root", tmp_path / "state"
     root.mkdir(exist_ok=True)
     if not state.exists():
         state.mkdir(mode=0o700)
         with open(tmp_path / "token", "w") as f:
             f.write(run(str(state), "token", "add", "ann", "--write", "lab/"))
-    hub = Hub([str(root)], state=str(state), args=args)
+    hub = Hub([str(root)], state=str(state), args=args, prefix=prefix)
     hub.wait_ready()
     hub.root, hub.token = root, (tmp_path / "token").read_text()
     return hub
@@ -414,6 +414,27 @@ def test_quotas(tmp_path):
         assert "quotas      lab/: " in run(hub.state, "status") and "Pushed datasets" in ask(hub, "GET", "/~operations", headers={"Accept": "text/html"}).body.decode()
         shutil.rmtree(hub.root / "lab/new-v0")
         assert put(hub, open_draft(hub, "lab/third-v0"), "a", b"x" * (size + 100)).status == 201, "it was removed by hand"
+
+
+def test_a_quota_before_a_byte_is_sent(tmp_path):
+    """What a draft declares, and a dataset that is renamed into a prefix, keeps to it; the figures are in the refusal."""
+    size = sum(len(data) for data in tree(DOOR).values())
+    with serve(tmp_path, "--quota", f"lab/small={size - 1}") as hub:
+        declare = lambda id, bytes: ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id, "bytes": bytes}))
+        refused = declare("lab/small/arm-v0", size)
+        assert (refused.status, problem(refused)) == (507, "quota-exceeded")
+        assert f"({size - 1} bytes)" in refused.json()["detail"] and f"({size} bytes)" in refused.json()["detail"]
+        assert ask(hub, "GET", "/api/v1/drafts").json()["items"] == [], "no draft was opened"
+        for wrong in ("1", -1, 1.5, True):
+            assert declare("lab/small/arm-v0", wrong).status == 400, wrong
+        far = declare("lab/far-v0", 1 << 60)
+        assert (far.status, problem(far)) == (507, "no-space") and ask(hub, "GET", "/api/v1/drafts").json()["items"] == []
+        assert declare("lab/small/first-v0", size - 11).status == 201 and declare("lab/small/second-v0", 11).status == 507
+        assert declare("lab/small/second-v0", 10).status == 201, "exactly"
+        assert ask(hub, "POST", push(hub, DOOR, "lab/arm-v0") + "/commit").status == 200
+        moved = ask(hub, "PATCH", "/api/v1/datasets/lab/arm-v0", json.dumps({"id": "lab/small/arm-v0"}))
+        assert (moved.status, problem(moved)) == (507, "quota-exceeded") and f"({size - 1 + size} bytes)" in moved.json()["detail"]
+        assert hub.get("/api/v1/datasets/lab/arm-v0").json()["status"] == "ready" and (hub.root / "lab/arm-v0").exists(), "nothing was moved"
 
 
 @pytest.mark.parametrize("quota", ["lab", "lab=", "lab=2X", "/lab=1G", "a//b=1G", "lab/=1G --quota lab=2G"])

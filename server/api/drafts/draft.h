@@ -42,6 +42,9 @@ void hub_draft_write(struct hub_json *json, struct hub_truth *truth, const struc
 uint64_t hub_draft_offset(const struct hub_draft_folder *draft, const struct hub_draft_file *file);
 /** A file of it as an object. */
 void hub_draft_file_write(struct hub_json *json, const struct hub_draft_file *file, uint64_t offset);
+/** A quota that refused is an event for the hook. `draft`: its id; "": it was not opened. */
+void hub_draft_tell_quota(const struct hub_app *app, const struct hub_draft_row *row, const char *draft,
+                          const struct hub_error *why);
 /** State a file that is to come (hub_draft_file_put); a quota that refuses it is an event
  * for the hook. */
 HUB_MUST_USE enum hub_status hub_draft_file_state(const struct hub_app *app, const struct hub_draft_row *row,

@@ -36,6 +36,8 @@ static enum hub_status begin(const struct hub_request *request, const struct hub
     const char *from = wanted->from ? wanted->from : wanted->base ? wanted->id : "";
     HUB_TRY(hub_draft_open(request->app->roots->roots[row->root].path, row->id, true, &draft, err));
     (void)hub_draft_try_lock(&draft); /* until its files are there, for who finds it by its key */
+    if (!*from)                       /* else nobody knows how much of it is there */
+        HUB_TRY(hub_draft_room(&draft, row->declared, request->app->min_free, err));
     return *from ? hub_draft_begin_from(request, from, row, &draft, err) : HUB_OK;
 }
 
@@ -43,10 +45,15 @@ static enum hub_status open_draft(struct hub_request *request, const struct hub_
                                   struct hub_draft_row *row, bool *found, struct hub_error *err)
 {
     HUB_TRY(find_place(request, wanted, row, err));
-    HUB_TRY(hub_draft_add_once(request->app->truth, row, found, err));
+    row->declared = wanted->bytes;
+    enum hub_status st = hub_draft_add_once(request->app->truth, row, found, err);
+    if (st) {
+        hub_draft_tell_quota(request->app, row, "", err);
+        return st;
+    }
     if (*found)
         return HUB_OK;
-    const enum hub_status st = begin(request, wanted, row, err);
+    st = begin(request, wanted, row, err);
     /* its folder may be there in part; the next start removes what cannot be removed now */
     if (st && !hub_draft_turn(request->app->truth, row->id, HUB_DRAFT_OPEN, HUB_DRAFT_DROPPED, NULL))
         (void)!hub_draft_end(request->app, row, NULL);

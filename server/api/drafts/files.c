@@ -9,16 +9,23 @@
 
 /* ---- what comes ---- */
 
+void hub_draft_tell_quota(const struct hub_app *app, const struct hub_draft_row *row, const char *draft,
+                          const struct hub_error *why)
+{
+    if (why && why->problem == HUB_PROBLEM_QUOTA_EXCEEDED)
+        hub_hooks_send(app->hooks, &(struct hub_hook_event){.event = "quota",
+                                                            .dataset = row->dataset,
+                                                            .draft = draft,
+                                                            .who = row->who,
+                                                            .reason = why->detail});
+}
+
 enum hub_status hub_draft_file_state(const struct hub_app *app, const struct hub_draft_row *row,
                                      const struct hub_draft_file *file, struct hub_error *err)
 {
     const enum hub_status st = hub_draft_file_put(app->truth, row->id, file, err);
-    if (st && err && err->problem == HUB_PROBLEM_QUOTA_EXCEEDED)
-        hub_hooks_send(app->hooks, &(struct hub_hook_event){.event = "quota",
-                                                            .dataset = row->dataset,
-                                                            .draft = row->id,
-                                                            .who = row->who,
-                                                            .reason = err->detail});
+    if (st)
+        hub_draft_tell_quota(app, row, row->id, err);
     return st;
 }
 

@@ -108,7 +108,12 @@ enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_respon
     HUB_TRY(hub_owned_head(request, id, &head, err));
     HUB_TRY(find_place(request->app, &head, to, &move, err));
     hub_request_writer(request, who);
-    HUB_TRY(hub_dataset_rename(request->app->truth, &head, who, &move, err));
+    const enum hub_status st = hub_dataset_rename(request->app->truth, &head, who, &move, err);
+    if (st) {
+        const struct hub_draft_row row = {.dataset = (char *)to, .who = who};
+        hub_draft_tell_quota(request->app, &row, "", err);
+        return st;
+    }
     hub_log_event(request->app->log, &event, "%s is %s now, by %s", id.data, to, who);
     HUB_TRY(move_files(request->app, &move, err));
     hub_await_listing(request->app, id.data, false);

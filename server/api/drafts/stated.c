@@ -54,7 +54,7 @@ static bool read_base64(struct hub_view text, uint8_t *out, size_t size)
 }
 
 /* NAME=:BASE64: of a list of such members. False: it is there, and is none. */
-static bool read_member(const char *digest, const char *name, uint8_t *out, size_t size, bool *has)
+static bool read_digest(const char *digest, const char *name, uint8_t *out, size_t size, bool *has)
 {
     const char *at = strstr(digest, name);
     while (at && at > digest && !strchr(" ,\t", at[-1])) /* of another name */
@@ -73,9 +73,9 @@ enum hub_status hub_draft_digest_read(const char *digest, struct hub_stated_dige
     *out = (struct hub_stated_digests){0};
     if (!digest)
         return HUB_OK;
-    if (read_member(digest, "sha-256=:", out->sha256, sizeof out->sha256, &out->has_sha256) &&
-        read_member(digest, "md5=:", out->md5, sizeof out->md5, &out->has_md5) &&
-        read_member(digest, "crc32c=:", out->crc32c, sizeof out->crc32c, &out->has_crc32c) &&
+    if (read_digest(digest, "sha-256=:", out->sha256, sizeof out->sha256, &out->has_sha256) &&
+        read_digest(digest, "md5=:", out->md5, sizeof out->md5, &out->has_md5) &&
+        read_digest(digest, "crc32c=:", out->crc32c, sizeof out->crc32c, &out->has_crc32c) &&
         (out->has_sha256 || out->has_md5 || out->has_crc32c))
         return HUB_OK;
     return hub_fail(
@@ -121,6 +121,22 @@ static const char **member_of(struct hub_draft_order *order, const char *key)
                                       : NULL;
 }
 
+static enum hub_status read_member(struct hub_draft_order *out, const char *key, const json_t *value,
+                                   struct hub_error *err)
+{
+    const char **member = member_of(out, key);
+    if (strcmp(key, "bytes") == 0) {
+        if (!json_is_integer(value) || json_integer_value(value) < 0)
+            return hub_fail(err, HUB_INVALID, "'bytes' is a number: the bytes of all files together");
+        out->bytes = (uint64_t)json_integer_value(value);
+        return HUB_OK;
+    }
+    if (!member || (!json_is_string(value) && !json_is_null(value)))
+        return hub_fail(err, HUB_INVALID, "'%.40s' is not a text of a draft: id, base, from; or bytes", key);
+    *member = json_string_value(value);
+    return HUB_OK;
+}
+
 enum hub_status hub_draft_body_read(struct hub_view body, json_t **document, struct hub_draft_order *out,
                                     struct hub_error *err)
 {
@@ -131,18 +147,13 @@ enum hub_status hub_draft_body_read(struct hub_view body, json_t **document, str
     *out = (struct hub_draft_order){0};
     if (hub_json_parse(body, body.size, document, &why))
         return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
-    json_object_foreach(*document, key, value)
-    {
-        const char **member = member_of(out, key);
-        if (!member || (!json_is_string(value) && !json_is_null(value)))
-            return hub_fail(err, HUB_INVALID, "'%.40s' is not a text of a draft: id, base, from", key);
-        *member = json_string_value(value);
-    }
+    json_object_foreach(*document, key, value) HUB_TRY(read_member(out, key, value, err));
     if (!out->id)
         return hub_fail(
             err, HUB_INVALID,
-            "the body is {\"id\": \"lab/arm-v1\"}, with \"base\": its commit to take its place, and "
-            "\"from\": \"ID@COMMIT\" to begin with the files of a commit");
+            "the body is {\"id\": \"lab/arm-v1\"}, with \"base\": its commit to take its place, \"from\": "
+            "\"ID@COMMIT\" to begin with the files of a commit, and \"bytes\": of all files, where they are "
+            "known");
     HUB_TRY(hub_id_check(hub_view_of(out->id), err));
     return hub_draft_name_check(out->id, err);
 }

@@ -37,11 +37,12 @@ struct hub_draft_order {
     const char *base; /* NULL: nothing is there */
     const char *from; /* NULL: not stated; "": nothing */
     const char *key;  /* of the header, "": none */
+    uint64_t bytes;   /* that all files will have; 0: not stated */
 };
 /** Idempotency-Key: 1 to HUB_DRAFT_KEY visible ASCII characters. NULL: none was sent, and "" comes out.
  * HUB_INVALID. */
 HUB_MUST_USE enum hub_status hub_draft_key_read(const char *header, const char **out, struct hub_error *err);
-/** {"id": "lab/arm-v1", "base"?, "from"?}. Free the document, on failure too. */
+/** {"id": "lab/arm-v1", "base"?, "from"?, "bytes"?}. Free the document, on failure too. */
 HUB_MUST_USE enum hub_status hub_draft_body_read(struct hub_view body, json_t **document,
                                                  struct hub_draft_order *out, struct hub_error *err);
 /** {"message": "..."}, or nothing: the message borrows from the document. Free the document, on failure

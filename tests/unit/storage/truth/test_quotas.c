@@ -1,6 +1,7 @@
 /* What pushed datasets may hold below a prefix. */
 #include "storage/truth/quotas.h"
 
+#include "storage/truth/aliases.h"
 #include "storage/truth/drafts.h"
 #include "tests/support/catalog_draft.h"
 
@@ -120,4 +121,67 @@ Test(quotas, count_published_datasets_that_are_there)
     expect_used("lab/110/100 110/150 ");
     DRAFT_OK(hub_holdings_look(truth, &changed, err));
     cr_expect(!changed);
+}
+
+static enum hub_status declare(const char *dataset, const char *base, uint64_t bytes)
+{
+    struct hub_draft_row row = {
+        .dataset = (char *)dataset, .path = (char *)dataset, .who = (char *)"token:ann", .declared = bytes};
+    snprintf(row.base, sizeof row.base, "%s", base);
+    wrong = (struct hub_error){0};
+    return hub_draft_add(truth, &row, &wrong);
+}
+
+Test(quotas, count_what_a_draft_declares)
+{
+    cr_expect_eq(declare("lab/a-v0", "", 101), HUB_NO_SPACE);
+    cr_expect_eq(wrong.problem, HUB_PROBLEM_QUOTA_EXCEEDED);
+    cr_expect(strstr(wrong.detail, "(101 bytes)"), "%s", wrong.detail);
+    expect_used("lab/0/100 0/150 ");
+    cr_expect_eq(declare("lab/a-v0", "", 60), HUB_OK, "%s", wrong.detail);
+    expect_used("lab/60/100 60/150 ");
+    cr_expect_eq(declare("lab/b-v0", "", 41), HUB_NO_SPACE, "the other one will take the rest");
+    const struct hub_draft_row more = add("lab/c-v0", "lab/c-v0");
+    cr_expect_eq(put(more.id, "a", 40, false), HUB_OK);
+    cr_expect_eq(put(more.id, "b", 1, false), HUB_NO_SPACE);
+}
+
+Test(quotas, count_of_what_takes_a_place_what_is_new)
+{
+    char made[200];
+    const struct hub_draft_row one = add("lab/a-v0", "lab");
+    snprintf(made, sizeof made, "%s/lab", root);
+    cr_assert_eq(mkdir(made, 0755), 0);
+    cr_expect_eq(put(one.id, "a", 70, true), HUB_OK);
+    publish(one.id, "lab/a-v0");
+    cr_expect_eq(declare("lab/a-v0", "0123", 101), HUB_NO_SPACE);
+    cr_expect_eq(declare("lab/a-v0", "0123", 100), HUB_OK, "%s", wrong.detail);
+    expect_used("lab/100/100 100/150 ");
+}
+
+Test(quotas, hold_for_a_new_id)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    struct hub_move move = {.dataset = "lab/a-v0", .from = "x", .to = "a"};
+    char made[200];
+    const struct hub_draft_row one = add("a-v0", "x"), two = add("lab/b-v0", "lab/b-v0");
+    snprintf(made, sizeof made, "%s/x", root);
+    cr_assert_eq(mkdir(made, 0755), 0);
+    cr_expect_eq(put(one.id, "a", 70, true), HUB_OK);
+    publish(one.id, "a-v0");
+    cr_expect_eq(put(two.id, "a", 40, false), HUB_OK);
+    DRAFT_OK(hub_commit_head(truth, "a-v0", &head, err));
+    wrong = (struct hub_error){0};
+    cr_expect_eq(hub_dataset_rename(truth, &head, "token:ann", &move, &wrong), HUB_NO_SPACE);
+    cr_expect_eq(wrong.problem, HUB_PROBLEM_QUOTA_EXCEEDED);
+    cr_expect(strstr(wrong.detail, "'lab/a-v0'") && strstr(wrong.detail, "(110 bytes)"), "%s", wrong.detail);
+    expect_used("lab/40/100 110/150 ");
+    move.dataset = "b-v0";
+    cr_expect_eq(hub_dataset_rename(truth, &head, "token:ann", &move, &wrong), HUB_OK,
+                 "it is below no other prefix than before");
+    DRAFT_OK(hub_draft_forget(truth, two.id, err));
+    move.dataset = "lab/a-v0";
+    DRAFT_OK(hub_commit_head(truth, "b-v0", &head, err));
+    cr_expect_eq(hub_dataset_rename(truth, &head, "token:ann", &move, &wrong), HUB_OK, "%s", wrong.detail);
+    expect_used("lab/70/100 70/150 ");
 }
