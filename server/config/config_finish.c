@@ -38,7 +38,11 @@ static enum hub_status absolute(const char *what, const char *dir, char out[PATH
 {
     struct stat st;
     if (!realpath(dir, out))
-        return hub_fail_errno(err, errno, "%s %s", what, dir);
+        return errno == ENOENT
+                   ? hub_fail(err, HUB_NOT_FOUND,
+                              "%s %s does not exist: mount its disk, or make the directory (mkdir)", what,
+                              dir)
+                   : hub_fail_errno(err, errno, "%s %s", what, dir);
     if (stat(out, &st) || !S_ISDIR(st.st_mode))
         return hub_fail(err, HUB_INVALID, "%s %s is not a directory", what, dir);
     if (access(out, R_OK | X_OK))
