@@ -110,10 +110,12 @@ static enum hub_status print_json(const struct backup_command *c, const struct h
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(GIB);
     struct hub_json json = hub_json_to(&text, err);
+    char label[HUB_BACKUP_LABEL];
     hub_json_object(&json);
     hub_json_put_text(&json, "folder", c->folder);
     hub_json_put_bool(&json, "data", c->data);
-    hub_json_put_uint(&json, "datasets", report->backup.set_count);
+    hub_json_put_uint(&json, "datasets", report->datasets);
+    hub_json_put_uint(&json, "kept", report->kept);
     hub_json_put_uint(&json, "files", report->files);
     hub_json_put_uint(&json, "bytes", report->bytes);
     hub_json_put_uint(&json, "new_files", report->new_files);
@@ -125,7 +127,7 @@ static enum hub_status print_json(const struct backup_command *c, const struct h
         if (!*set->problem)
             continue;
         hub_json_object(&json);
-        hub_json_put_text(&json, "dataset", hub_backup_set_name(set));
+        hub_json_put_text(&json, "dataset", hub_backup_set_label(set, label));
         hub_json_put_text(&json, "problem", set->problem);
         hub_json_end_object(&json);
     }
@@ -138,22 +140,25 @@ static enum hub_status print_json(const struct backup_command *c, const struct h
 
 static void print_problems(const struct hub_backup_report *report)
 {
+    char label[HUB_BACKUP_LABEL];
     for (uint32_t i = 0; i < report->backup.set_count; i++) {
         const struct hub_backup_set *set = &report->backup.sets[i];
         if (*set->problem)
-            fprintf(stderr, "minari-hub: the backup does not have all of %s: %s\n", hub_backup_set_name(set),
-                    set->problem);
+            fprintf(stderr, "minari-hub: the backup does not have all of %s: %s\n",
+                    hub_backup_set_label(set, label), set->problem);
     }
 }
 
 static void print_report(const struct backup_command *c, const struct hub_backup_report *report)
 {
     char bytes[HUB_SIZE_CHARS], fresh[HUB_SIZE_CHARS];
-    const uint32_t sets = report->backup.set_count;
+    const uint32_t sets = report->datasets;
     hub_number_size(report->bytes, bytes);
     hub_number_size(report->new_bytes, fresh);
     printf("%s: hub.db, the configuration and a list of %u dataset%s (%" PRIu64 " file%s, %s)\n", c->folder,
            sets, hub_plural(sets), report->files, hub_plural(report->files), bytes);
+    if (report->kept)
+        printf("%u earlier revision%s among them\n", report->kept, hub_plural(report->kept));
     if (c->data)
         printf("%" PRIu64 " file%s (%s) copied, the others were there\n", report->new_files,
                hub_plural(report->new_files), fresh);

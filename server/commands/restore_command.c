@@ -56,7 +56,9 @@ static enum hub_status restore(struct restore_command *c, struct hub_config *con
 /* How to come by the files of one that is missing. */
 static void print_remedy(const struct hub_backup_set *set)
 {
-    if (*set->remote)
+    if (set->kept)
+        printf("    the hub goes on without it: nobody reads it by its commit any more\n");
+    else if (*set->remote)
         printf("    it came from %s (%s): its mirror fetches it again\n", set->remote, set->remote_id);
     else
         printf("    copy its files to %s below the root, or push it again\n",
@@ -66,7 +68,7 @@ static void print_remedy(const struct hub_backup_set *set)
 static void print_report(const struct restore_command *c, const struct hub_config *config,
                          const struct hub_restore_report *report)
 {
-    char bytes[HUB_SIZE_CHARS], made[HUB_TIME_CHARS];
+    char bytes[HUB_SIZE_CHARS], made[HUB_TIME_CHARS], label[HUB_BACKUP_LABEL];
     const struct hub_backup *backup = &report->backup;
     hub_number_size(report->bytes, bytes);
     hub_time_rfc3339(backup->made_ms / 1000, made);
@@ -75,9 +77,11 @@ static void print_report(const struct restore_command *c, const struct hub_confi
            report->placed, hub_plural(report->placed), report->files, hub_plural(report->files), bytes,
            report->there, report->there == 1 ? "was" : "were", report->missing,
            report->missing == 1 ? "is" : "are");
+    if (report->kept)
+        printf("%u earlier revision%s kept\n", report->kept, report->kept == 1 ? " is" : "s are");
     for (uint32_t i = 0; i < backup->set_count; i++)
         if (report->results[i] == HUB_RESTORE_MISSING) {
-            printf("  %s: %s\n", hub_backup_set_name(&backup->sets[i]), backup->sets[i].problem);
+            printf("  %s: %s\n", hub_backup_set_label(&backup->sets[i], label), backup->sets[i].problem);
             print_remedy(&backup->sets[i]);
         }
     printf("its configuration is %s/%s\n", c->folder, backup->config.name);
@@ -85,13 +89,14 @@ static void print_report(const struct restore_command *c, const struct hub_confi
 
 static void put_missing(struct hub_json *json, const struct hub_restore_report *report)
 {
+    char label[HUB_BACKUP_LABEL];
     hub_json_put_array(json, "missing");
     for (uint32_t i = 0; i < report->backup.set_count; i++) {
         const struct hub_backup_set *set = &report->backup.sets[i];
         if (report->results[i] != HUB_RESTORE_MISSING)
             continue;
         hub_json_object(json);
-        hub_json_put_text(json, "dataset", hub_backup_set_name(set));
+        hub_json_put_text(json, "dataset", hub_backup_set_label(set, label));
         hub_json_put_text(json, "why", set->problem);
         hub_json_put_text(json, "remote", *set->remote ? set->remote : NULL);
         hub_json_put_text(json, "remote_id", *set->remote_id ? set->remote_id : NULL);
@@ -114,6 +119,7 @@ static enum hub_status print_json(const struct restore_command *c, const struct 
     hub_json_put_text(&json, "config", report->backup.config.name);
     hub_json_put_uint(&json, "placed", report->placed);
     hub_json_put_uint(&json, "there", report->there);
+    hub_json_put_uint(&json, "kept", report->kept);
     hub_json_put_uint(&json, "files", report->files);
     hub_json_put_uint(&json, "bytes", report->bytes);
     put_missing(&json, report);

@@ -163,13 +163,14 @@ static enum hub_status add_owned(void *user, const struct hub_owned *owned, stru
                                         .commit = (char *)owned->commit,
                                         .tree = (char *)owned->tree,
                                         .remote = (char *)owned->remote,
-                                        .remote_id = (char *)owned->remote_id};
+                                        .remote_id = (char *)owned->remote_id,
+                                        .kept = owned->kept};
     return hub_backup_add_set(user, &like, err);
 }
 
 static bool is_same(const struct hub_backup_set *a, const struct hub_backup_set *b)
 {
-    return strcmp(a->id, b->id) == 0 && strcmp(a->commit, b->commit) == 0 &&
+    return a->kept == b->kept && strcmp(a->id, b->id) == 0 && strcmp(a->commit, b->commit) == 0 &&
            (*a->id || (strcmp(a->root, b->root) == 0 && strcmp(a->path, b->path) == 0));
 }
 
@@ -239,7 +240,7 @@ static enum hub_status name_others(struct hub_backup *backup, struct hub_error *
         if (!*set->commit || *set->problem || hub_capture_is_of_commit(set))
             continue;
         free(set->problem);
-        HUB_TRY(hub_dup(&set->problem, "its files are not those of its newest commit", err));
+        HUB_TRY(hub_dup(&set->problem, "its files are not those of its commit", err));
     }
     return HUB_OK;
 }
@@ -296,10 +297,12 @@ static void count_all(struct taking *t)
     for (uint32_t i = 0; i < report->backup.set_count; i++) {
         const struct hub_backup_set *set = &report->backup.sets[i];
         report->problems += *set->problem != '\0';
+        report->kept += set->kept;
         report->files += set->count;
         for (size_t k = 0; k < set->count; k++)
             report->bytes += set->files[k].size;
     }
+    report->datasets = report->backup.set_count - report->kept;
     report->new_files = t->objects.files;
     report->new_bytes = t->objects.bytes;
 }

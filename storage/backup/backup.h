@@ -29,9 +29,10 @@ struct hub_backup_options {
 
 struct hub_backup_report {
     struct hub_backup backup; /* as its manifest says */
-    uint64_t files, bytes;    /* of all datasets */
+    uint32_t datasets, kept;  /* and earlier revisions of them */
+    uint64_t files, bytes;    /* of all of them */
     uint64_t new_files, new_bytes, pruned;
-    uint32_t problems; /* datasets with one */
+    uint32_t problems; /* datasets and revisions with one */
 };
 void hub_backup_report_dispose(struct hub_backup_report *report);
 

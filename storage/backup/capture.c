@@ -40,11 +40,13 @@ static enum hub_status set_place(struct hub_backup_set *set, const struct hub_ro
 enum hub_status hub_capture_place(const struct hub_roots *roots, struct hub_backup_set *set,
                                   struct hub_error *err)
 {
-    for (uint32_t i = 0; i < roots->count && !*set->root; i++) {
+    if (set->kept || hub_roots_number(roots, set->root) < roots->count)
+        return HUB_OK;
+    for (uint32_t i = 0; i < roots->count; i++) {
         const struct hub_root *root = &roots->roots[i];
         const char *path = root->name ? hub_path_below(set->id, root->name) : set->id;
         if (path && *path && has_record(root, path))
-            HUB_TRY(set_place(set, root, path, err));
+            return set_place(set, root, path, err);
     }
     return HUB_OK;
 }
@@ -147,6 +149,19 @@ static enum hub_status take_files(int folder, struct hub_backup_objects *objects
     return HUB_OK;
 }
 
+/* The folder of its files. */
+static enum hub_status open_set(const struct hub_root *root, const struct hub_backup_set *set, int *folder,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
+    if (!set->kept)
+        return hub_open_below(root->path, set->path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, folder, err);
+    HUB_TRY(hub_private_open(root->path, false, &place, err));
+    HUB_TRY(hub_backup_kept_path(set, &path, err));
+    return hub_fs_open_beneath(place.folder, path.data, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, folder, err);
+}
+
 enum hub_status hub_capture(const struct hub_roots *roots, struct hub_backup_objects *objects,
                             struct hub_backup_set *set, struct hub_error *err)
 {
@@ -154,11 +169,10 @@ enum hub_status hub_capture(const struct hub_roots *roots, struct hub_backup_obj
     struct hub_error why = {0};
     const uint32_t root = hub_roots_number(roots, set->root);
     HUB_TRY(note(set, err, "%s", ""));
-    if (root == UINT32_MAX)
+    if (root >= roots->count)
         return *set->root ? note(set, err, "its root '%s' is not served", set->root)
                           : note(set, err, "no root has a folder of it");
-    enum hub_status st = hub_open_below(roots->roots[root].path, set->path, O_RDONLY | O_DIRECTORY,
-                                        HUB_FS_NO_LINKS, &folder, &why);
+    enum hub_status st = open_set(&roots->roots[root], set, &folder, &why);
     if (!st)
         st = list_files(folder, set, &why);
     if (st)

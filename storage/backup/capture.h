@@ -6,7 +6,8 @@
 #include "storage/backup/objects.h"
 #include "storage/io/roots.h"
 
-/** Find where a set lies that has no root yet, by its id. It stays without one where it lies in none. */
+/** Find where a set lies of which hub.db names no root that is served, by its id. It stays without one where
+ * it lies in none. */
 HUB_MUST_USE enum hub_status hub_capture_place(const struct hub_roots *roots, struct hub_backup_set *set,
                                                struct hub_error *err);
 /**

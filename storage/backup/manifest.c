@@ -3,15 +3,18 @@
  *   {"backup": 1, "made": "...", "data": true, "database": {"name", "size", "sha256"}, "config": the same,
  *    "roots": [{"key", "name", "path"}],
  *    "datasets": [{"id", "root", "path", "commit", "content", "remote", "remote_id", "problem",
- *                  "files": [{"path", "size", "modified", "sha256"}]}]}
+ *                  "files": [{"path", "size", "modified", "sha256"}]}],
+ *    "kept": earlier commits, as datasets}
  *
- * A member that says nothing is left out. */
+ * A member that says nothing is left out. A program that knows no "kept" restores the rest. */
 #include "storage/backup/manifest.h"
 
 #include "storage/base/order.h"
+#include "storage/ids/kept.h"
 #include "storage/io/fs.h"
 #include "storage/text/time.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { VERSION = 1 };
@@ -65,7 +68,7 @@ enum hub_status hub_backup_add_set(struct hub_backup *backup, const struct hub_b
 {
     HUB_TRY(hub_grow(&backup->sets, backup->set_count, &backup->set_capacity, sizeof *backup->sets, err));
     struct hub_backup_set *set = &backup->sets[backup->set_count++];
-    *set = (struct hub_backup_set){0};
+    *set = (struct hub_backup_set){.kept = like->kept};
     const struct {
         char **to;
         const char *from;
@@ -81,6 +84,19 @@ enum hub_status hub_backup_add_set(struct hub_backup *backup, const struct hub_b
 const char *hub_backup_set_name(const struct hub_backup_set *set)
 {
     return *set->id ? set->id : *set->path ? set->path : set->root;
+}
+
+const char *hub_backup_set_label(const struct hub_backup_set *set, char out[HUB_BACKUP_LABEL])
+{
+    snprintf(out, HUB_BACKUP_LABEL, "%s%s%.7s", hub_backup_set_name(set), set->kept ? "@" : "",
+             set->kept ? set->commit : "");
+    return out;
+}
+
+enum hub_status hub_backup_kept_path(const struct hub_backup_set *set, struct hub_buf *out,
+                                     struct hub_error *err)
+{
+    return hub_buf_addf(out, err, HUB_KEPT "/%s@%s", set->path, set->commit);
 }
 
 /* ---- writing ---- */
@@ -132,6 +148,15 @@ static void put_set(struct hub_json *json, const struct hub_backup_set *set)
     hub_json_end_object(json);
 }
 
+static void put_sets(struct hub_json *json, const char *key, const struct hub_backup *backup, bool kept)
+{
+    hub_json_put_array(json, key);
+    for (uint32_t i = 0; i < backup->set_count; i++)
+        if (backup->sets[i].kept == kept)
+            put_set(json, &backup->sets[i]);
+    hub_json_end_array(json);
+}
+
 static void put_roots(struct hub_json *json, const struct hub_backup *backup)
 {
     hub_json_put_array(json, "roots");
@@ -158,10 +183,8 @@ enum hub_status hub_backup_write(const struct hub_backup *backup, int folder, st
     put_part(&json, "database", &backup->database);
     put_part(&json, "config", &backup->config);
     put_roots(&json, backup);
-    hub_json_put_array(&json, "datasets");
-    for (uint32_t i = 0; i < backup->set_count; i++)
-        put_set(&json, &backup->sets[i]);
-    hub_json_end_array(&json);
+    put_sets(&json, "datasets", backup, false);
+    put_sets(&json, "kept", backup, true);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     return hub_fs_write(folder, HUB_BACKUP_MANIFEST, hub_buf_view(&text), 0600, err);
@@ -212,11 +235,12 @@ static const char *text_of(const json_t *item, const char *key)
     return text ? text : "";
 }
 
-static enum hub_status read_set(const json_t *item, struct hub_backup *out, struct hub_error *err)
+static enum hub_status read_set(const json_t *item, bool kept, struct hub_backup *out, struct hub_error *err)
 {
     const json_t *files = json_object_get(item, "files");
     const size_t count = json_array_size(files);
-    const struct hub_backup_set like = {.id = (char *)text_of(item, "id"),
+    const struct hub_backup_set like = {.kept = kept,
+                                        .id = (char *)text_of(item, "id"),
                                         .root = (char *)text_of(item, "root"),
                                         .path = (char *)text_of(item, "path"),
                                         .commit = (char *)text_of(item, "commit"),
@@ -228,6 +252,9 @@ static enum hub_status read_set(const json_t *item, struct hub_backup *out, stru
     struct hub_backup_set *set = &out->sets[out->set_count - 1];
     if (*set->root && !hub_path_plain(hub_view_of(set->path)))
         return damaged("the path of a dataset", err);
+    if (kept && (strlen(set->commit) != HUB_KEPT_COMMIT ||
+                 strspn(set->commit, "0123456789abcdef") != HUB_KEPT_COMMIT))
+        return damaged("the commit of an earlier revision", err);
     HUB_TRY(hub_new(&set->files, count, sizeof *set->files, err));
     for (; set->count < count; set->count++)
         HUB_TRY(read_file(json_array_get(files, set->count), &set->files[set->count], err));
@@ -264,7 +291,8 @@ static enum hub_status read_document(const json_t *doc, struct hub_backup *out, 
     HUB_TRY(read_part(doc, "database", &out->database, err));
     HUB_TRY(read_part(doc, "config", &out->config, err));
     HUB_TRY(read_roots(json_object_get(doc, "roots"), out, err));
-    json_array_foreach(json_object_get(doc, "datasets"), i, item) HUB_TRY(read_set(item, out, err));
+    json_array_foreach(json_object_get(doc, "datasets"), i, item) HUB_TRY(read_set(item, false, out, err));
+    json_array_foreach(json_object_get(doc, "kept"), i, item) HUB_TRY(read_set(item, true, out, err));
     return HUB_OK;
 }
 

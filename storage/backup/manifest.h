@@ -32,6 +32,7 @@ struct hub_backup_set {
     char *problem;                /* why its files are not in the backup, or not all */
     struct hub_file_facts *files; /* its own, sorted; its record is one of them */
     size_t count;
+    bool kept; /* an earlier commit of a dataset, which lies in the private folder of its root */
 };
 
 /** Zeroed at first. */
@@ -52,8 +53,14 @@ HUB_MUST_USE enum hub_status hub_backup_add_root(struct hub_backup *backup, cons
 /** Add a set with copies of the texts of `like`, and without files. */
 HUB_MUST_USE enum hub_status hub_backup_add_set(struct hub_backup *backup, const struct hub_backup_set *like,
                                                 struct hub_error *err);
-/** Its id, or where it lies. */
+/** Its id, or where it lies; of one that is kept, the id of the dataset. */
 const char *hub_backup_set_name(const struct hub_backup_set *set);
+/** What messages call it: its name, and of one that is kept its commit. */
+enum { HUB_BACKUP_LABEL = 600 };
+const char *hub_backup_set_label(const struct hub_backup_set *set, char out[HUB_BACKUP_LABEL]);
+/** The folder of a set that is kept, in the private folder of its root. */
+HUB_MUST_USE enum hub_status hub_backup_kept_path(const struct hub_backup_set *set, struct hub_buf *out,
+                                                  struct hub_error *err);
 
 /** Put the manifest in place of the one that is there, synced. */
 HUB_MUST_USE enum hub_status hub_backup_write(const struct hub_backup *backup, int folder,

@@ -1,6 +1,7 @@
 /* One dataset below its root: see place.h. */
 #include "storage/backup/place.h"
 
+#include "storage/base/order.h"
 #include "storage/transfer/publish.h"
 
 #include <errno.h>
@@ -40,21 +41,45 @@ static bool is_of_set(const struct hub_record *record, const struct hub_backup_s
     return at == record->count;
 }
 
+/* HUB_NOT_FOUND: nothing is there. */
+static enum hub_status open_set(const struct hub_root *root, const struct hub_backup_set *set, int *folder,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
+    if (!set->kept)
+        return hub_open_below(root->path, set->path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, folder, err);
+    HUB_TRY(hub_private_open(root->path, false, &place, err));
+    HUB_TRY(hub_backup_kept_path(set, &path, err));
+    return hub_fs_open_beneath(place.folder, path.data, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, folder, err);
+}
+
 enum hub_status hub_place_look(const struct hub_root *root, const struct hub_backup_set *set,
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
     HUB_CLEANUP(hub_closep) int folder = -1;
-    char path[64];
-    HUB_TRY(hub_open_below(root->path, set->path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, &folder, err));
+    char path[64], label[HUB_BACKUP_LABEL];
+    HUB_TRY(open_set(root, set, &folder, err));
     snprintf(path, sizeof path, "/proc/self/fd/%d", folder);
     if (hub_record_read(path, &record, NULL) == HUB_OK && is_of_set(&record, set, folder))
         return HUB_OK;
-    return hub_fail(err, HUB_EXISTS, "another dataset is in %s/%s: move it away and restore again",
-                    root->path, set->path);
+    return set->kept
+               ? hub_fail(err, HUB_EXISTS,
+                          "other files are in the place of %s in the private folder of %s: move them "
+                          "away and restore again",
+                          hub_backup_set_label(set, label), root->path)
+               : hub_fail(err, HUB_EXISTS, "another dataset is in %s/%s: move it away and restore again",
+                          root->path, set->path);
 }
 
 /* ---- putting ---- */
+
+struct place {
+    struct hub_backup_objects *objects;
+    const struct hub_backup_set *set, *like;
+    int folder; /* of the files of `like`; -1: there are none */
+};
 
 static enum hub_status make_above(int tree, const char *path, struct hub_error *err)
 {
@@ -75,8 +100,26 @@ static enum hub_status set_mode(int fd, const struct hub_backup_set *set, const 
     return *set->commit && strcmp(path, HUB_RECORD_FILE) != 0 ? hub_fs_own(fd, path, err) : HUB_OK;
 }
 
-static enum hub_status write_file(int tree, struct hub_backup_objects *objects,
-                                  const struct hub_backup_set *set, const struct hub_file_facts *file,
+static const struct hub_file_facts *find_same(const struct hub_backup_set *set,
+                                              const struct hub_file_facts *file)
+{
+    const struct hub_file_facts *same =
+        set && set->count ? bsearch(&file->path, set->files, set->count, sizeof *set->files, hub_by_text)
+                          : NULL;
+    return same && same->has_sha256 && same->size == file->size && same->modified_ns == file->modified_ns &&
+                   memcmp(same->sha256, file->sha256, sizeof file->sha256) == 0
+               ? same
+               : NULL;
+}
+
+/* What did not change from one revision to the next is stored once, as it was before. */
+static bool link_same(int tree, const struct place *p, const struct hub_file_facts *file)
+{
+    return p->folder >= 0 && file->has_sha256 && strcmp(file->path, HUB_RECORD_FILE) != 0 &&
+           find_same(p->like, file) && linkat(p->folder, file->path, tree, file->path, 0) == 0;
+}
+
+static enum hub_status write_file(int tree, const struct place *p, const struct hub_file_facts *file,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
@@ -85,38 +128,53 @@ static enum hub_status write_file(int tree, struct hub_backup_objects *objects,
     if (!file->has_sha256)
         return hub_fail(err, HUB_NOT_FOUND, "the backup does not have '%s'", file->path);
     HUB_TRY(make_above(tree, file->path, err));
+    if (link_same(tree, p, file))
+        return HUB_OK;
     HUB_TRY(hub_fs_open_beneath(tree, file->path, O_RDWR | O_CREAT | O_EXCL, HUB_FS_NO_LINKS, &fd, err));
-    HUB_TRY(hub_backup_objects_get(objects, file->sha256, file->size, fd, err));
-    HUB_TRY(set_mode(fd, set, file->path, err));
+    HUB_TRY(hub_backup_objects_get(p->objects, file->sha256, file->size, fd, err));
+    HUB_TRY(set_mode(fd, p->set, file->path, err));
     return futimens(fd, (const struct timespec[]){modified, modified})
                ? hub_fail_errno(err, errno, "'%s'", file->path)
                : HUB_OK;
 }
 
-static enum hub_status write_tree(int aside, const char *name, struct hub_backup_objects *objects,
-                                  const struct hub_backup_set *set, struct hub_error *err)
+static enum hub_status write_tree(int aside, const char *name, const struct place *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int tree = -1;
     HUB_TRY(hub_private_folder(aside, name, true, &tree, err));
-    for (size_t i = 0; i < set->count; i++)
-        HUB_TRY(write_file(tree, objects, set, &set->files[i], err));
-    return syncfs(tree) ? hub_fail_errno(err, errno, "syncing the files of '%s'", set->path) : HUB_OK;
+    for (size_t i = 0; i < p->set->count; i++)
+        HUB_TRY(write_file(tree, p, &p->set->files[i], err));
+    return syncfs(tree) ? hub_fail_errno(err, errno, "syncing the files of '%s'", p->set->path) : HUB_OK;
+}
+
+static enum hub_status put_in_place(const struct hub_private *place, const char *tree,
+                                    const struct hub_backup_set *set, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
+    if (!set->kept)
+        return hub_publish(place, set->path, tree, false, false, err);
+    HUB_TRY(hub_backup_kept_path(set, &path, err));
+    return hub_publish_keep(place, tree, path.data, err);
 }
 
 enum hub_status hub_place(const struct hub_root *root, struct hub_backup_objects *objects,
-                          const struct hub_backup_set *set, struct hub_error *err)
+                          const struct hub_backup_set *set, const struct hub_backup_set *like,
+                          struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-    HUB_CLEANUP(hub_closep) int aside = -1;
+    HUB_CLEANUP(hub_closep) int aside = -1, folder = -1;
     char name[48], tree[64];
+    if (like && open_set(root, like, &folder, NULL))
+        folder = -1; /* then nothing is shared */
+    const struct place p = {objects, set, like, folder};
     hub_private_name(name);
     snprintf(tree, sizeof tree, ASIDE "/%s", name);
     HUB_TRY(hub_private_open(root->path, true, &place, err));
     HUB_TRY(hub_fs_remove(place.folder, ASIDE, err)); /* of a restore that was interrupted */
     HUB_TRY(hub_private_folder(place.folder, ASIDE, true, &aside, err));
-    enum hub_status st = write_tree(aside, name, objects, set, err);
+    enum hub_status st = write_tree(aside, name, &p, err);
     if (!st)
-        st = hub_publish(&place, set->path, tree, false, false, err);
+        st = put_in_place(&place, tree, set, err);
     (void)!hub_fs_remove(place.folder, ASIDE, NULL);
     return st;
 }

@@ -12,9 +12,13 @@
  */
 HUB_MUST_USE enum hub_status hub_place_look(const struct hub_root *root, const struct hub_backup_set *set,
                                             struct hub_error *err);
-/** Write its files aside, checked, and put them in place by one rename. HUB_CORRUPT, HUB_NOT_FOUND: a file is
+/** Write its files aside, checked, and put them in place by one rename.
+ * @param like  NULL, or another revision of the same dataset, which was put in place by this restore: files
+ *              that are the same there are linked
+ * @return HUB_CORRUPT, HUB_NOT_FOUND: a file is
  * damaged in the backup, or missing there. */
 HUB_MUST_USE enum hub_status hub_place(const struct hub_root *root, struct hub_backup_objects *objects,
-                                       const struct hub_backup_set *set, struct hub_error *err);
+                                       const struct hub_backup_set *set, const struct hub_backup_set *like,
+                                       struct hub_error *err);
 
 #endif

@@ -169,6 +169,17 @@ static bool is_of_set(enum hub_status st)
            st == HUB_DENIED;
 }
 
+/* The dataset that an earlier revision is of, if its files were checked as they were put in place now. */
+static const struct hub_backup_set *find_present(const struct restoring *r, const struct hub_backup_set *kept)
+{
+    const struct hub_backup *backup = &r->report->backup;
+    for (uint32_t i = 0; kept->kept && i < backup->set_count; i++)
+        if (!backup->sets[i].kept && r->report->results[i] == HUB_RESTORE_PLACED &&
+            strcmp(backup->sets[i].id, kept->id) == 0 && strcmp(backup->sets[i].root, kept->root) == 0)
+            return &backup->sets[i];
+    return NULL;
+}
+
 static enum hub_status put_in_place(struct restoring *r, const struct hub_root *root,
                                     const struct hub_backup_set *set, struct hub_error *err)
 {
@@ -176,7 +187,7 @@ static enum hub_status put_in_place(struct restoring *r, const struct hub_root *
         return hub_fail(err, HUB_NOT_FOUND, "the backup was taken without --data");
     if (root->read_only)
         return hub_fail(err, HUB_DENIED, "its root is read-only (:ro)");
-    HUB_TRY(hub_place(root, &r->objects, set, err));
+    HUB_TRY(hub_place(root, &r->objects, set, find_present(r, set), err));
     for (size_t i = 0; i < set->count; i++)
         r->report->bytes += set->files[i].size;
     r->report->files += set->count;
@@ -213,8 +224,9 @@ static enum hub_status restore_sets(struct restoring *r, struct hub_error *err)
         HUB_TRY(tick(r, 0, err));
         HUB_TRY(restore_set(r, set, &report->results[i], err));
         report->missing += report->results[i] == HUB_RESTORE_MISSING;
-        report->there += report->results[i] == HUB_RESTORE_THERE;
-        report->placed += report->results[i] == HUB_RESTORE_PLACED;
+        report->there += !set->kept && report->results[i] == HUB_RESTORE_THERE;
+        report->placed += !set->kept && report->results[i] == HUB_RESTORE_PLACED;
+        report->kept += set->kept && report->results[i] != HUB_RESTORE_MISSING;
     }
     return HUB_OK;
 }
@@ -242,7 +254,7 @@ static enum hub_status stamp_sets(const struct restoring *r, struct hub_db *db, 
     HUB_TRY(hub_db_begin(open, err));
     for (uint32_t i = 0; i < r->report->backup.set_count; i++) {
         const struct hub_backup_set *set = &r->report->backup.sets[i];
-        for (size_t k = 0; r->report->results[i] == HUB_RESTORE_PLACED && k < set->count; k++)
+        for (size_t k = 0; !set->kept && r->report->results[i] == HUB_RESTORE_PLACED && k < set->count; k++)
             HUB_TRY(stamp_file(open, place_of(r, set), set->path, &set->files[k], err));
     }
     return hub_db_commit(open, err);

@@ -18,10 +18,11 @@ struct hub_restore_options {
 enum hub_restored { HUB_RESTORE_MISSING, HUB_RESTORE_THERE, HUB_RESTORE_PLACED };
 
 struct hub_restore_report {
-    struct hub_backup backup;   /* why a set is missing is its problem */
-    enum hub_restored *results; /* of its sets */
-    uint32_t missing, there, placed;
-    uint64_t files, bytes; /* that were put in place */
+    struct hub_backup backup;        /* why a set is missing is its problem */
+    enum hub_restored *results;      /* of its sets */
+    uint32_t missing, there, placed; /* datasets; and earlier revisions that are missing */
+    uint32_t kept;                   /* earlier revisions that are there or put in place */
+    uint64_t files, bytes;           /* that were put in place */
 };
 void hub_restore_report_dispose(struct hub_restore_report *report);
 

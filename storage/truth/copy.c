@@ -51,19 +51,22 @@ static enum hub_status each_pushed(struct hub_db *db, hub_owned_each each, void 
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
-    /* with max(), SQLite takes the other columns from the row that has it */
-    HUB_TRY(hub_db_prepare(
-        db,
-        "SELECT dataset, id, tree, max(number), kind FROM commits GROUP BY dataset HAVING kind <> 'delete'"
-        " ORDER BY dataset",
-        &stmt, err));
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "SELECT dataset, id, tree, root, path, kept AND ended <> 0 FROM commits WHERE"
+                       " kind <> 'delete' AND ((kept AND ended <> 0) OR number IN"
+                       " (SELECT max(number) FROM commits GROUP BY dataset)) ORDER BY dataset, number DESC",
+                       &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
             return HUB_OK;
         const struct hub_owned owned = {.dataset = hub_stmt_text(stmt, 0),
                                         .commit = hub_stmt_text(stmt, 1),
-                                        .tree = hub_stmt_text(stmt, 2)};
+                                        .tree = hub_stmt_text(stmt, 2),
+                                        .root = hub_stmt_text(stmt, 3),
+                                        .path = hub_stmt_text(stmt, 4),
+                                        .kept = hub_stmt_int(stmt, 5) != 0};
         HUB_TRY(each(user, &owned, err));
     }
 }

@@ -14,12 +14,14 @@ HUB_MUST_USE enum hub_status hub_truth_copy(const char *state, const char *path,
 
 /** What the hub published or mirrored; texts live until the callback returns. */
 struct hub_owned {
-    const char *dataset, *commit, *tree; /* id, newest commit and its content; NULL: it is mirrored */
-    const char *root, *path;             /* key, folder below it; NULL: it was pushed */
+    const char *dataset, *commit, *tree; /* id, a commit and its content; NULL: it is mirrored */
+    const char *root, *path;             /* key, folder below it; "": as a push of this id finds it */
     const char *remote, *remote_id;      /* of one that is mirrored */
+    bool kept;                           /* the commit is an earlier one, of which the files are kept */
 };
 typedef enum hub_status (*hub_owned_each)(void *user, const struct hub_owned *owned, struct hub_error *err);
-/** Read a copy. HUB_UNSUPPORTED: it is of another version of the program than this one. */
+/** Read a copy: each dataset, then what is kept of it. HUB_UNSUPPORTED: it is of another version of the
+ * program than this one. */
 HUB_MUST_USE enum hub_status hub_truth_copy_owned(const char *path, hub_owned_each each, void *user,
                                                   struct hub_error *err);
 

@@ -12,6 +12,7 @@ import pytest
 from hub import BIN, FIXTURES, Hub, until
 from test_access_twins import run
 from test_drafts import ask, files_of, open_draft, push, put, tree
+from test_revisions import replace
 
 DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
 ARM = os.path.join(FIXTURES, "lerobot", "arm-v30")
@@ -119,6 +120,33 @@ def test_incremental(hub, tmp_path):
     shutil.rmtree(hub.root / "lab/twin-v0")
     refused = backup(folder, "--data", "--prune", state=hub.state, expect=2)
     assert "lab/twin-v0" in refused and "--prune removed nothing" in refused, "a dataset that is lost stays in the backup's files"
+
+
+def test_earlier_revisions(hub, tmp_path):
+    """What is kept of a dataset goes into the backup, and is stored once where it comes back."""
+    b = replace(hub, hub.commit, {"notes.txt": b"second"}, id="lab/door-v0")["commit"]
+    gone = publish(hub, ARM, "lab/gone-v0")["commit"]
+    assert ask(hub, "DELETE", "/api/v1/datasets/lab/gone-v0").status == 204
+    said = json.loads(backup(tmp_path / "backup", "--data", "--json", state=hub.state))
+    assert (said["datasets"], said["kept"], said["problems"]) == (2, 2, [])
+    assert json.loads(backup(tmp_path / "backup", "--data", "--json", "--prune", state=hub.state))["new_files"] == 0
+    assert "2 earlier revisions among them" in backup(tmp_path / "backup", "--data", state=hub.state)
+    (tmp_path / "elsewhere").mkdir()
+    back = json.loads(restore(tmp_path / "backup", "--root", tmp_path / "elsewhere", "--json", state=tmp_path / "new"))
+    assert (back["placed"], back["kept"], back["missing"]) == (2, 2, [])
+    with start(tmp_path / "new", tmp_path / "elsewhere", token=hub.token) as again:
+        again.wait_indexed()
+        listed = ask(again, "GET", "/api/v1/datasets/lab/door-v0/~revisions").json()["items"]
+        assert [(r["commit"], r["state"]) for r in listed] == [(b, "current"), (hub.commit, "kept")]
+        data = f"/api/v1/datasets/lab/door-v0/files/data/main_data.hdf5?revision={hub.commit}"
+        until(lambda: ask(again, "GET", data).status == 200)
+        assert ask(again, "GET", data).body == tree(DOOR)["data/main_data.hdf5"]
+        assert os.stat(tmp_path / "elsewhere/lab/door-v0/data/main_data.hdf5").st_nlink == 2, "stored once"
+        draft = ask(again, "POST", "/api/v1/drafts", json.dumps({"id": "lab/gone-v0", "from": f"lab/gone-v0@{gone}"}))
+        assert ask(again, "POST", draft.headers["Location"] + "/commit").status == 200, "what was deleted is had back"
+        assert tree(tmp_path / "elsewhere/lab/gone-v0") == tree(ARM)
+        again.root = tmp_path / "elsewhere"
+        replace(again, b, {"notes.txt": b"third"}, id="lab/door-v0")
 
 
 def test_without_data(hub, tmp_path):
@@ -247,7 +275,7 @@ def test_wrong_uses(hub, tmp_path):
     backup(folder, "--data", state=state)
     assert "add --data, or name another folder" in backup(folder, state=state, expect=2)
     assert "is not empty" in restore(folder, "--root", tmp_path / "empty", state=state, expect=2), "a hub runs there"
-    assert f"the root {tmp_path}/nowhere" in restore(folder, "--root", tmp_path / "nowhere", state=tmp_path / "new", expect=3)
+    assert f"the root {tmp_path}/nowhere does not exist: mount its disk, or make the directory (mkdir)" in restore(folder, "--root", tmp_path / "nowhere", state=tmp_path / "new", expect=3)
     for name in os.listdir(folder):
         if name.endswith(".db"):
             with open(folder / name, "r+b") as f:

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import sys
 import threading
 import time
 
@@ -15,6 +16,9 @@ import pytest
 from hub import until
 from test_drafts import ARM, DOOR, ask, files_of, problem, push, put, serve, tree
 from test_access_twins import run
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from shim import Shim  # noqa: E402
 
 ID = "lab/arm-v0"
 DATASET = "/api/v1/datasets/" + ID
@@ -41,9 +45,9 @@ def draft_of(answer):
     return answer.headers["Location"]
 
 
-def replace(hub, base, files, remove=(), message=""):
+def replace(hub, base, files, remove=(), message="", id=ID):
     """Another revision: the files of the base, but for these."""
-    draft = draft_of(begin(hub, base=base))
+    draft = draft_of(begin(hub, id, base=base))
     for path, data in files.items():
         assert put(hub, draft, path, data).status == 201
     for path in remove:
@@ -215,6 +219,32 @@ def test_kept_for_a_while(tmp_path):
         assert {r["state"] for r in revisions(hub).json()["items"][1:]} == {"removed"}
         gone = begin(hub, **{"from": f"{ID}@{commits[0]}"})
         assert (gone.status, problem(gone)) == (404, "not-found") or gone.status == 404
+
+
+def test_read_within_a_day(tmp_path):
+    """Of the revisions that are too many, those go that ended, and were read last, more than a day ago."""
+    shim, path = Shim(str(tmp_path), "minari-hub"), "data/main_data.hdf5"
+    with serve(tmp_path, "--keep-revisions", "1", prefix=shim.at(0).prefix) as hub:
+        kept = lambda: {name.rpartition("@")[2] for name in os.listdir(hub.root / ".minari-hub/kept/lab")}
+        commits = [publish(hub)["commit"]]
+
+        def publish_at(hours):
+            shim.clock(hours * 3600)
+            commits.append(replace(hub, commits[-1], {"notes.txt": b"%d" % hours})["commit"])
+
+        publish_at(0)
+        publish_at(1)
+        publish_at(23)
+        a, b, c, d = commits
+        assert kept() == {a, b, c}, "each ended within a day"
+        until(lambda: file_at(hub, path, a).status == 200)
+        publish_at(46)
+        assert kept() == {a, c, d}, "one was read 23 hours ago, one ended then, and one is the newest"
+        until(lambda: file_at(hub, path, b).status in (404, 410))
+        publish_at(75)
+        e = commits[-2]
+        assert kept() == {e}
+        assert [state for _, state in states(hub)] == ["current", "kept", "removed", "removed", "removed", "removed"]
 
 
 def test_by_hand(hub):

@@ -73,7 +73,8 @@ static bool finds(const char *sql)
 static enum hub_status add(void *user, const struct hub_owned *owned, struct hub_error *err)
 {
     if (owned->dataset)
-        return hub_buf_addf(user, err, "%s %s %s; ", owned->dataset, owned->commit, owned->tree);
+        return hub_buf_addf(user, err, "%s%s %s %s%s; ", *owned->root ? owned->root : "", owned->dataset,
+                            owned->commit, owned->tree, owned->kept ? " kept" : "");
     return hub_buf_addf(user, err, "%s %s from %s %s; ", owned->root, owned->path, owned->remote,
                         owned->remote_id);
 }
@@ -89,6 +90,25 @@ Test(truth_copy, it_is_taken_beside_a_writer)
     hub_truth_close(truth);
     DRAFT_OK(hub_truth_copy_owned(path, add, &owned, err));
     cr_expect_str_eq(owned.data, "lab/a-v0 c2 t2; /two m-v0 from http://hub m-v0; ");
+}
+
+Test(truth_copy, what_is_kept_belongs_to_it)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf owned = HUB_BUF_INIT(KIB);
+    struct hub_truth *truth = open_filled();
+    DRAFT_OK(hub_db_exec(
+        truth->db,
+        "UPDATE commits SET kept = 1, ended = 5, root = '/one' WHERE id = 'c1';"
+        "INSERT INTO commits (id, dataset, tree, parent, who, at, message, kind, kept, ended) VALUES"
+        " ('d1', 'lab/d-v0', 't3', '', 'ann', 3, '', 'publish', 0, 4),"
+        " ('d2', 'lab/d-v0', 't4', 'd1', 'ann', 4, '', 'publish', 1, 5),"
+        " ('d3', 'lab/d-v0', '', 'd2', 'ann', 5, '', 'delete', 0, 0)",
+        err));
+    hub_truth_close(truth);
+    DRAFT_OK(hub_truth_copy(state, path, err));
+    DRAFT_OK(hub_truth_copy_owned(path, add, &owned, err));
+    cr_expect_str_eq(owned.data, "lab/a-v0 c2 t2; /onelab/a-v0 c1 t1 kept; lab/d-v0 d2 t4 kept; "
+                                 "/two m-v0 from http://hub m-v0; ");
 }
 
 Test(truth_copy, what_it_says_of_a_root_follows_the_root)
