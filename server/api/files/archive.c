@@ -3,7 +3,8 @@
  * their digests. Whoever makes it of one revision makes the same bytes: see storage/io/tar.h. Nothing of it
  * is kept: where a member lies follows from names, sizes and times. The record is as long with unknown
  * digests as with known ones. What answers with a part of it, or with its headers alone, has to know them;
- * who sends all of it computes those that are missing on the way. Without hashing there is no record. */
+ * who sends all of it computes those that are missing on the way, and keeps them where hub.db can be
+ * written. Without hashing there is no record. */
 #include "server/api/files/listing.h"
 #include "server/api/handlers.h"
 #include "server/api/namespace_file.h"
@@ -43,7 +44,8 @@ struct archive {
     struct hub_file_hasher sums;
     struct hub_file_digests known; /* of the file that is hashed */
     uint64_t summed;
-    struct hub_digest_item kept[KEPT]; /* to be stored together; their paths are ours */
+    char (*sent)[2 * HUB_SHA256_BYTES + 1]; /* of all files: those that were computed on the way; or NULL */
+    struct hub_digest_item kept[KEPT];      /* to be stored together; their paths are ours */
     uint32_t kept_count;
     uint64_t kept_bytes;
 };
@@ -58,6 +60,7 @@ static void dispose(struct hub_parts *parts)
     hub_buf_dispose(&a->head);
     hub_buf_dispose(&a->spaces);
     hub_dataset_put(a->dataset);
+    free(a->sent);
     free(a->ends);
     free(a);
 }
@@ -178,14 +181,13 @@ static enum hub_status look(struct hub_parts *parts, struct hub_view bytes)
     return hub_file_hasher_add(&a->sums, bytes, NULL);
 }
 
-static enum hub_status store_digests(struct archive *a)
+/* On a disk that is full they are lost, and computed again by the next one. */
+static void store_digests(struct archive *a)
 {
-    const enum hub_status st =
-        hub_digests_store(a->app->truth, a->dataset->summary->root, a->kept, a->kept_count, NULL);
+    (void)!hub_digests_store(a->app->truth, a->dataset->summary->root, a->kept, a->kept_count, NULL);
     while (a->kept_count)
         free((char *)a->kept[--a->kept_count].path);
     a->kept_bytes = 0;
-    return st;
 }
 
 /* All bytes of the file were sent: what was computed on the way is kept. */
@@ -209,8 +211,11 @@ static enum hub_status end_file(struct archive *a)
         free((char *)kept->path);
         return HUB_CORRUPT;
     }
+    memcpy(a->sent[a->turned], kept->digests.sha256, sizeof a->sent[0]);
     a->kept_bytes += a->summed;
-    return ++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES ? store_digests(a) : HUB_OK;
+    if (++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES)
+        store_digests(a);
+    return HUB_OK;
 }
 
 static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_file *entry)
@@ -248,11 +253,14 @@ static enum hub_status turn_to_file(struct archive *a, bool may_block, struct hu
 static enum hub_status turn_to_end(struct archive *a)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
-    HUB_TRY(store_digests(a));
+    store_digests(a);
     HUB_TRY(hub_files_digests(a->app->truth, a->dataset, &digests, NULL));
-    for (uint32_t i = 0; a->with_record && i < a->dataset->file_count; i++)
+    for (uint32_t i = 0; a->with_record && i < a->dataset->file_count; i++) {
+        if (!*digests[i].sha256 && a->sent)
+            memcpy(digests[i].sha256, a->sent[i], sizeof a->sent[i]);
         if (!*digests[i].sha256)
             return HUB_CHANGED;
+    }
     return put_end(a, digests, &a->head, NULL);
 }
 
@@ -327,6 +335,8 @@ static enum hub_status check_digests(const struct hub_request *request, struct h
         return HUB_OK;
     HUB_TRY(count_digests(a, needed, &known, err));
     a->hashes = known < count;
+    if (a->hashes)
+        HUB_TRY(hub_new(&a->sent, count, sizeof *a->sent, err));
     if (!needed || !a->hashes)
         return HUB_OK;
     if (asprintf(&response->problem_extra, "\"parts\":%" PRIu32 ",\"done\":%" PRIu32, count, known) < 0)
