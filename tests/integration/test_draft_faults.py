@@ -492,6 +492,18 @@ def test_the_disk_fails_for_a_while(tmp_path, kinds, error):
     print(f"{kinds} fail from one of {count} moments on: {refused} commits were refused, and done when the disk was well")
 
 
+def test_files_wait_for_no_disk(tmp_path):
+    """Before its commit a draft may be lost in a power cut: a thousand small files are not a thousand syncs."""
+    shim = Shim(str(tmp_path), "minari-hub", "FS")
+    with serve(tmp_path, "--hash", "off", prefix=shim.prefix) as hub:
+        hub.wait_indexed()
+        draft, count = open_draft(hub, "lab/new-v0"), 50
+        shim.at(0)
+        for n in range(count):
+            assert put(hub, draft, f"{n}", b"x").status == 201
+        assert shim.count < count / 2, (shim.count, shim.where)
+
+
 def test_a_name_that_was_not_synced_is_synced_by_who_goes_on(tmp_path):
     """The dataset is in its place, and its name not on the disk: no later commit says so before that is done."""
     shim, late = Shim(str(tmp_path), "minari-hub", "FS"), 0

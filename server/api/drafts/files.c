@@ -126,6 +126,16 @@ static enum hub_status answer_file(struct hub_response *response, unsigned statu
     return hub_response_header(response, err, "Cache-Control", "no-store");
 }
 
+/* Under the lock, for which whoever publishes it waits before looking at its files. */
+static enum hub_status check_open(const struct hub_app *app, const char *id, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_draft_row_dispose) struct hub_draft_row row = {0};
+    HUB_TRY(hub_draft_find(app->truth, id, &row, err));
+    return row.state == HUB_DRAFT_OPEN ? HUB_OK
+                                       : hub_fail_as(err, HUB_CHANGED, HUB_PROBLEM_DRAFT_BUSY,
+                                                     "the draft is %s", hub_draft_states[row.state]);
+}
+
 enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
                                      const struct hub_draft_folder *draft, struct hub_upload *upload,
                                      const struct hub_stated_digests *stated, struct hub_draft_file *file,
@@ -133,7 +143,7 @@ enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
 {
     /* the tree of a draft that is published in this moment is a dataset */
     HUB_TRY(hub_draft_lock(draft, err));
-    enum hub_status st = hub_draft_turn(app->truth, id, HUB_DRAFT_OPEN, HUB_DRAFT_OPEN, err);
+    enum hub_status st = check_open(app, id, err);
     if (!st)
         st = hub_upload_end(upload, stated, err);
     if (!st) {
