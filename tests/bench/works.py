@@ -17,6 +17,7 @@ import urllib.parse
 import urllib.request
 
 import bench as b
+from pushes import push_works
 
 NPY = "/api/v1/datasets/bench-big-v0/episodes/%E/observations?start=%A&stop=%B&format=npy"
 JSON = NPY.replace("npy", "json")
@@ -1284,4 +1285,4 @@ def access(x):
 
 all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, whole_rows, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, facade_listing, stock_list, stock_snapshot, stock_blob, transfer_small, mirror_new, mirror_unchanged, mirror_beside]
-all_works += [measuring, curves, access]
+all_works += [measuring, curves, access, *push_works]
