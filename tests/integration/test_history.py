@@ -19,6 +19,10 @@ def delete(who, begin, end, answer="done", id="a"):
     return Call(who, "delete", id, begin, end, answer)
 
 
+def rename(who, begin, end, to, answer="done", id="a"):
+    return Call(who, "rename", id, begin, end, answer, to=to)
+
+
 def read(who, begin, end, answer, id="a"):
     return Call(who, "read", id, begin, end, answer)
 
@@ -39,6 +43,12 @@ GOOD = {
                        publish("s", 6, 7, "A"), read("r", 8, 9, "B")],
     "two of them": [publish("p", 0, 5, "A"), publish("q", 0, 5, "X", id="b"), listed("r", 1, 4, {"b": "X"}), listed("r", 6, 7, {"a": "A", "b": "X"}),
                     listed("s", 8, 9, {"a", "b"})],
+    "renamed": [publish("p", 0, 1, "A"), rename("q", 2, 9, "b"), read("r", 3, 4, "A"), read("r", 5, 6, None), listed("s", 7, 8, {"b": "A"}),
+                publish("p", 10, 11, "B"), rename("q", 12, 13, "b", "refused"), rename("q", 14, 15, "c", id="b"), rename("q", 16, 17, "b"),
+                rename("q", 18, 19, "b", "missing"), publish("p", 20, 21, "C", "B", id="b")],
+    "deleted, and taken": [publish("p", 0, 1, "A"), publish("p", 2, 3, "B", id="b"), delete("q", 4, 5, id="b"), rename("r", 6, 7, "b", "refused"),
+                           publish("p", 8, 9, "C", id="b"), listed("s", 10, 11, {"a": "A", "b": "C"})],
+    "renamed, and its answer lost": [publish("p", 0, 1, "A"), Call("q", "rename", "a", 2, FOREVER, LOST, to="b"), read("r", 3, 4, "A"), read("r", 5, 6, "A", id="b")],
     "a refusal while it was": [publish("p", 0, 1, "A"), delete("q", 2, 9), publish("r", 3, 8, "B", answer="refused"), read("s", 10, 11, None)],
 }
 BAD = {
@@ -54,6 +64,11 @@ BAD = {
     "half of a list": ([publish("p", 0, 1, "A"), publish("q", 2, 3, "X", id="b"), listed("r", 4, 5, {"b": "X"})], "r list"),
     "an id too many": ([publish("p", 0, 1, "A"), listed("r", 4, 5, {"a", "b"})], "r list"),
     "two lists that disagree": ([publish("p", 0, 9, "A"), publish("q", 0, 9, "X", id="b"), listed("r", 1, 8, {"a": "A"}), listed("s", 1, 8, {"b": "X"})], "list"),
+    "renamed, and there": ([publish("p", 0, 1, "A"), rename("q", 2, 3, "b"), read("r", 4, 5, "A")], "r read"),
+    "renamed, and nowhere": ([publish("p", 0, 1, "A"), rename("q", 2, 9, "b"), read("r", 3, 4, None), read("r", 5, 6, None, id="b")], "r read"),
+    "renamed over another": ([publish("p", 0, 1, "A"), publish("p", 2, 3, "B", id="b"), rename("q", 4, 5, "b")], "q rename"),
+    "renamed by two": ([publish("p", 0, 1, "A"), rename("q", 2, 9, "b"), rename("r", 3, 8, "c")], "q rename"),
+    "pushed to what was renamed": ([publish("p", 0, 1, "A"), rename("q", 2, 3, "b"), publish("p", 4, 5, "B", "A")], "p publish"),
     "lost, and before it began": ([read("r", 0, 1, "A"), publish("p", 2, FOREVER, "A", answer=LOST)], "r read"),
 }
 
@@ -84,7 +99,7 @@ class Store:
     """Heads under a lock; `slip` makes it look before it takes the lock."""
 
     def __init__(self, slip=False):
-        self.heads, self.lock, self.slip = {}, threading.Lock(), slip
+        self.heads, self.deleted, self.lock, self.slip = {}, set(), threading.Lock(), slip
 
     def publish(self, id, value, base):
         was = self.heads.get(id)
@@ -94,10 +109,21 @@ class Store:
             if (was if self.slip else self.heads.get(id)) != base:
                 return "refused"
             self.heads[id] = value
+            self.deleted.discard(id)
+            return "done"
+
+    def rename(self, id, to):
+        with self.lock:
+            if id not in self.heads or to in self.heads:
+                return "missing" if id not in self.heads else "refused"
+            if to in self.deleted:
+                return "refused"
+            self.heads[to] = self.heads.pop(id)
             return "done"
 
     def delete(self, id):
         with self.lock:
+            self.deleted |= {id} & set(self.heads)
             return "done" if self.heads.pop(id, None) else "missing"
 
     def list(self):
@@ -108,12 +134,15 @@ class Store:
 def work(store, history, name, count):
     rng = random.Random(name)
     for n in range(count):
-        id, kind = rng.choice("ab"), rng.choice(("publish", "publish", "read", "read", "delete", "list"))
+        id, kind = rng.choice("ab"), rng.choice(("publish", "publish", "read", "read", "delete", "rename", "list"))
         if kind == "publish":
             base = store.heads.get(id)
             history.ask(name, kind, id, lambda: store.publish(id, f"{name}{n}", base), f"{name}{n}", base)
         elif kind == "list":
             history.ask(name, kind, None, store.list)
+        elif kind == "rename":
+            to = "a" if id == "b" else "b"
+            history.ask(name, kind, id, lambda: store.rename(id, to), to=to)
         else:
             history.ask(name, kind, id, (lambda: store.delete(id)) if kind == "delete" else lambda: store.heads.get(id))
 
