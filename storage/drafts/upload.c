@@ -47,7 +47,8 @@ static enum hub_status open_part(const struct hub_draft_folder *draft, const cha
 }
 
 /* The first byte of a whole file may come again: what came before is then of another try. */
-static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, struct hub_error *err)
+static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, enum hub_file_digest kind,
+                             struct hub_error *err)
 {
     struct stat st;
     if (fstat(upload->fd, &st))
@@ -56,7 +57,7 @@ static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, struct 
         return hub_fail_errno(err, errno, "the file cannot be begun again");
     if (offset && (uint64_t)st.st_size != offset)
         return is_elsewhere((uint64_t)st.st_size, offset, err);
-    HUB_TRY(hub_file_hasher_begin(&upload->hasher, HUB_BY_MD5, upload->size, err));
+    HUB_TRY(hub_file_hasher_begin(&upload->hasher, kind, upload->size, err));
     HUB_TRY(hub_file_hasher_read(&upload->hasher, upload->fd, offset, NULL, NULL, err));
     return lseek(upload->fd, (off_t)offset, SEEK_SET) < 0
                ? hub_fail_errno(err, errno, "the file cannot be written")
@@ -64,7 +65,7 @@ static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, struct 
 }
 
 enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path, uint64_t offset,
-                                 uint64_t size, uint64_t spare_bytes, struct hub_upload *out,
+                                 uint64_t size, uint64_t spare_bytes, bool md5, struct hub_upload *out,
                                  struct hub_error *err)
 {
     char name[HUB_DRAFT_PART];
@@ -77,7 +78,7 @@ enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const cha
     if (!st)
         st = open_part(draft, name, offset, &out->fd, err);
     if (!st)
-        st = go_on(out, offset, err);
+        st = go_on(out, offset, md5 ? HUB_BY_MD5 : HUB_BY_CRC32C, err);
     if (st)
         hub_upload_dispose(out);
     return st;

@@ -298,8 +298,8 @@ static enum hub_status put_file(struct hub_db *db, const char *draft, const stru
     hub_stmt_bind_blob(stmt, 4, file->sha256, file->complete ? sizeof file->sha256 : 0);
     hub_stmt_bind_view(stmt, 5, folded);
     hub_stmt_bind_int(stmt, 6, boot);
-    hub_stmt_bind_blob(stmt, 7, file->md5, file->has_others ? sizeof file->md5 : 0);
-    hub_stmt_bind_blob(stmt, 8, file->crc32c, file->has_others ? sizeof file->crc32c : 0);
+    hub_stmt_bind_blob(stmt, 7, file->md5, file->has_md5 ? sizeof file->md5 : 0);
+    hub_stmt_bind_blob(stmt, 8, file->crc32c, file->has_crc32c ? sizeof file->crc32c : 0);
     return hub_stmt_run(stmt, err);
 }
 
@@ -351,11 +351,12 @@ static void read_file(struct hub_stmt *stmt, struct hub_draft_file *out)
     if (out->complete)
         memcpy(out->sha256, sha256.data, sha256.size);
     const struct hub_view md5 = hub_stmt_blob(stmt, 4), crc32c = hub_stmt_blob(stmt, 5);
-    out->has_others = md5.size == sizeof out->md5 && crc32c.size == sizeof out->crc32c;
-    if (out->has_others) {
+    out->has_md5 = md5.size == sizeof out->md5;
+    out->has_crc32c = crc32c.size == sizeof out->crc32c;
+    if (out->has_md5)
         memcpy(out->md5, md5.data, md5.size);
+    if (out->has_crc32c)
         memcpy(out->crc32c, crc32c.data, crc32c.size);
-    }
     const int64_t boot = hub_stmt_int(stmt, 3);
     out->doubtful = out->complete && boot != FOR_GOOD && boot != hub_boot();
 }

@@ -76,7 +76,7 @@ struct hub_draft_file {
     bool complete;
     bool doubtful;                         /* whole before the machine was started last: a power cut may have
                                          taken bytes of it. Of one that is read */
-    bool has_others;                       /* MD5 and CRC-32C are known, as of one that was sent whole */
+    bool has_md5, has_crc32c;              /* as of one that was sent, and asked for its MD5 */
     uint8_t sha256[HUB_SHA256_BYTES];      /* of one that is complete */
     uint8_t md5[HUB_MD5_BYTES], crc32c[4]; /* big-endian */
 };

@@ -39,7 +39,7 @@ static enum hub_status add_sums(struct hub_draft_facts *facts, const struct hub_
     const uint32_t count = (uint32_t)facts->files.count;
     HUB_TRY(hub_grow(&facts->sums, count, &facts->sums_capacity, sizeof *facts->sums, err));
     struct hub_draft_sums *sums = &facts->sums[count];
-    *sums = (struct hub_draft_sums){.known = file->has_others};
+    *sums = (struct hub_draft_sums){.has_md5 = file->has_md5, .has_crc32c = file->has_crc32c};
     memcpy(sums->md5, file->md5, sizeof sums->md5);
     memcpy(sums->crc32c, file->crc32c, sizeof sums->crc32c);
     return HUB_OK;

@@ -8,7 +8,7 @@
 
 /** Digests of a file beside its SHA-256. */
 struct hub_draft_sums {
-    bool known;
+    bool has_md5, has_crc32c;
     uint8_t md5[HUB_MD5_BYTES], crc32c[4]; /* big-endian */
 };
 

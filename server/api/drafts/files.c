@@ -94,7 +94,7 @@ static enum hub_status open_file(struct hub_request *request, uint64_t size, str
     HUB_TRY(refuse_whole(request->app, in->row.id, path.data, &span, err));
     in->until = span.first + span.count;
     HUB_TRY(hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free,
-                             &in->upload, err));
+                             in->stated.has_md5, &in->upload, err));
     return hub_draft_file_state(request->app, &in->row, &file, err);
 }
 
@@ -148,9 +148,10 @@ enum hub_status hub_draft_file_whole(const struct hub_app *app, const char *id,
         st = hub_upload_end(upload, stated, err);
     if (!st) {
         memcpy(file->sha256, upload->sums.sha256, sizeof file->sha256);
-        memcpy(file->md5, upload->sums.other, sizeof file->md5);
         memcpy(file->crc32c, upload->sums.crc32c, sizeof file->crc32c);
-        file->has_others = true;
+        memcpy(file->md5, upload->sums.other, sizeof file->md5);
+        file->has_crc32c = true;
+        file->has_md5 = upload->sums.kind == HUB_BY_MD5;
         st = hub_draft_file_put(app->truth, id, file, err);
     }
     hub_draft_unlock(draft);

@@ -36,10 +36,10 @@ static void put_digests(const struct hub_file_facts *file, const struct hub_draf
                         struct hub_file_digests *out)
 {
     hub_digests_stated(file, out);
-    if (!sums->known)
-        return;
-    hub_hex(sums->md5, sizeof sums->md5, out->md5);
-    hub_hex(sums->crc32c, sizeof sums->crc32c, out->crc32c);
+    if (sums->has_md5)
+        hub_hex(sums->md5, sizeof sums->md5, out->md5);
+    if (sums->has_crc32c)
+        hub_hex(sums->crc32c, sizeof sums->crc32c, out->crc32c);
 }
 
 /* What is not there any more is left out. */
@@ -65,7 +65,7 @@ static void take_before(struct known *k)
 {
     for (uint32_t i = 0; i < k->count; i++) {
         struct hub_file_digests *now = &k->items[i].digests;
-        if (!*now->md5 && strcmp(now->sha256, k->before[i].sha256) == 0)
+        if (!*now->crc32c && strcmp(now->sha256, k->before[i].sha256) == 0)
             *now = k->before[i];
     }
 }
