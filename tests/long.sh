@@ -124,12 +124,13 @@ kills() {
         tests/integration/test_kill.py tests/integration/test_crash.py tests/integration/test_mirror.py
 }
 
-# Pushes under every fault: cuts at every 64 KiB, each moment that a disk fails or a hub ends, 500 kills, a million drafts of one token.
+# Pushes under every fault: cuts at every 64 KiB, each moment that a disk fails or a hub ends, 500 kills, a million drafts of one token;
+# clients that push, rename, delete and read the same datasets for a minute.
 drafts() {
     cmake --preset release -DHUB_TESTS=ON >/dev/null || return 1
     cmake --build --preset release --target minari-hub minari-inspect minari-cli hub_shim >/dev/null || return 1
-    HUB_DRAFT_STEP_KIB=64 HUB_DRAFT_KILLS=500 HUB_DRAFT_STARTS=1000000 HUB_CRASH_POINTS=0 HUB_BIN=$PWD/build/bin "$HUB_TEST_PYTHON" -m pytest \
-        -q -s -p no:cacheprovider tests/integration/test_draft_faults.py
+    HUB_DRAFT_STEP_KIB=64 HUB_DRAFT_KILLS=500 HUB_DRAFT_STARTS=1000000 HUB_CRASH_POINTS=0 HUB_AT_ONCE_SECONDS=60 HUB_BIN=$PWD/build/bin "$HUB_TEST_PYTHON" -m pytest \
+        -q -s -p no:cacheprovider tests/integration/test_draft_faults.py tests/integration/test_at_once.py
 }
 
 # Who gets what: every route by every method and asker, many requests to twins; and what the time of answers says of what is private,

@@ -4,6 +4,7 @@
 #include "server/api/reply.h"
 
 #include "storage/episodes/measures.h"
+#include "storage/truth/commits.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
 #include "storage/truth/upstream.h"
@@ -17,6 +18,7 @@ enum { FIRST_BYTES = 64 * 1024 };
 /* factors of generations, among the states */
 #define ORIGINS UINT64_C(0x9E3779B97F4A7C15)
 #define DAMAGES UINT64_C(0xD1B54A32D192ED03)
+#define COMMITS UINT64_C(0x8CB92BA72F3D8DD7)
 
 /* What is asked for, and when a kept one will do. */
 struct document_query {
@@ -138,7 +140,8 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                          .commit = target->commit,
                                          .states = kind->states(target->snapshot, target->summary) +
                                                    hub_upstream_generation(request->app->truth) * ORIGINS +
-                                                   hub_damage_generation(request->app->truth) * DAMAGES,
+                                                   hub_damage_generation(request->app->truth) * DAMAGES +
+                                                   hub_commits_generation(request->app->truth) * COMMITS,
                                          .digests = hub_digest_generation(request->app->truth),
                                          .measures = hub_measures_generation(request->app->catalog)};
     HUB_CLEANUP(hub_cached_response_putp) struct hub_cached_response *answer = NULL;

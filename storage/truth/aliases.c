@@ -123,7 +123,7 @@ static enum hub_status rename_dataset(struct hub_truth *truth, const struct hub_
     HUB_TRY(rename_rows(held, head, move, err));
     HUB_TRY(hub_quotas_check_move(held, head->dataset, move->dataset, err));
     HUB_TRY(hub_audit_write(held->db, &audit, err));
-    HUB_TRY(hub_db_commit(held->db, err));
+    HUB_TRY(hub_commits_end(held, err));
     atomic_store(&truth->has_aliases, true);
     return HUB_OK;
 }

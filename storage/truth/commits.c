@@ -194,6 +194,15 @@ enum hub_status hub_commit_expect_quiet(struct hub_db *db, const char *dataset, 
                  : HUB_OK;
 }
 
+enum hub_status hub_commit_is_at_rest(struct hub_truth *truth, const struct hub_commit *head,
+                                      struct hub_error *err)
+{
+    struct hub_db *db;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(hub_commit_expect_quiet(db, head->dataset, "", err));
+    return hub_commit_expect(db, head->dataset, head->id, err);
+}
+
 static enum hub_status insert(struct hub_truth *truth, const struct hub_commit *commit, struct hub_error *err)
 {
     struct hub_stmt *stmt;
@@ -266,7 +275,19 @@ enum hub_status hub_commit_add(struct hub_truth *truth, const struct hub_commit 
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(hub_commit_expect_quiet(held->db, commit->dataset, "", err));
     HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
-    return hub_db_commit(held->db, err);
+    return hub_commits_end(held, err);
+}
+
+enum hub_status hub_commits_end(struct hub_truth *held, struct hub_error *err)
+{
+    HUB_TRY(hub_db_commit(held->db, err));
+    atomic_fetch_add(&held->commits_changed, 1);
+    return HUB_OK;
+}
+
+uint64_t hub_commits_generation(const struct hub_truth *truth)
+{
+    return atomic_load(&truth->commits_changed);
 }
 
 enum hub_status hub_commit_adopt(struct hub_truth *truth, const struct hub_commit *commit,

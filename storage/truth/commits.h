@@ -43,6 +43,12 @@ HUB_MUST_USE enum hub_status hub_commit_head(struct hub_truth *truth, const char
 HUB_MUST_USE enum hub_status hub_commit_named(struct hub_truth *truth, const char *dataset,
                                               struct hub_view name, struct hub_commit *out,
                                               struct hub_error *err);
+/** Whether this is the head still, and nothing takes its place just now: HUB_CHANGED "commit-conflict",
+ * HUB_BUSY "draft-busy". */
+HUB_MUST_USE enum hub_status hub_commit_is_at_rest(struct hub_truth *truth, const struct hub_commit *head,
+                                                   struct hub_error *err);
+/** Counts up with each change of a head: what was written from heads is out of date then. */
+uint64_t hub_commits_generation(const struct hub_truth *truth);
 typedef enum hub_status (*hub_commit_each)(void *user, const struct hub_commit *commit,
                                            struct hub_error *err);
 /** Those of a dataset, the newest first. */

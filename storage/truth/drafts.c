@@ -454,5 +454,5 @@ enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, co
     HUB_TRY(turn(held->db, draft, HUB_DRAFT_PUBLISHING, HUB_DRAFT_PUBLISHED, err));
     HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
     HUB_TRY(hub_holding_put(held->db, draft, err));
-    return hub_db_commit(held->db, err);
+    return hub_commits_end(held, err);
 }

@@ -32,6 +32,7 @@ struct hub_truth {
 
     struct hub_lru *digests;                                             /* looked up lately: digests.c */
     atomic_uint_fast64_t digests_stored, upstream_stored, damage_stored; /* since the start */
+    atomic_uint_fast64_t commits_changed;
 
     pthread_mutex_t damage_lock; /* held briefly */
     struct hub_damages *damages;
@@ -101,6 +102,8 @@ HUB_MUST_USE enum hub_status hub_commit_expect_quiet(struct hub_db *db, const ch
 /** hub_commit_add within the transaction of the caller. */
 HUB_MUST_USE enum hub_status hub_commit_insert(struct hub_truth *truth, const struct hub_commit *commit,
                                                bool keep_parent, struct hub_error *err);
+/** Commit a transaction that changed the head of a dataset. */
+HUB_MUST_USE enum hub_status hub_commits_end(struct hub_truth *held, struct hub_error *err);
 /** At open: whether a dataset was ever renamed. */
 HUB_MUST_USE enum hub_status hub_aliases_load(struct hub_truth *truth, struct hub_error *err);
 /** At open: read the damaged files into memory. */

@@ -26,7 +26,6 @@ import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli
-from history import History
 from hub import Hub, quote, small_disk, until
 from shim import NAMES, Shim, some
 from test_access_twins import run
@@ -708,58 +707,3 @@ def test_one_token_opens_many(hub):
     print(f"{STARTS} starts: {seen}, {rate:.0f}/s, RssAnon {memory[0]} KiB at first, {memory[len(memory) // 5]} after a fifth, {memory[-1]} at last")
     assert seen == {201: 16, 429: STARTS - 16} and len(os.listdir(f"{hub.root}/.minari-hub/drafts")) == 16
     assert not IS_FAST or grown <= 2048
-
-
-# ---- at once ----
-
-def publish(hub, id, name):
-    """A dataset that no other one is like, as `name` says: "done" or "refused"; "nothing" where the answer says nothing of the head."""
-    opened = ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": id}))
-    if opened.status != 201:
-        assert problem(opened) == "exists", opened.body
-        return "refused"
-    draft = opened.headers["Location"]
-    for path, data in {**tree(DOOR), "name.txt": name.encode()}.items():
-        assert put(hub, draft, path, data).status == 201
-    done = ask(hub, "POST", draft + "/commit")
-    if done.status != 200:
-        assert ask(hub, "DELETE", draft).status == 204
-        return "refused" if problem(done) == "exists" else "nothing"
-    return "done"
-
-
-def read(hub, id):
-    shown = ask(hub, "GET", f"/api/v1/datasets/{id}")
-    if shown.status == 404:
-        return None
-    name = ask(hub, "GET", f"/api/v1/datasets/{id}/files/name.txt")
-    return name.body.decode() if name.status == 200 else "nothing"
-
-
-def test_one_order_of_events(hub):
-    """Of clients that publish, read and list at once: one order explains all that was answered."""
-    hub.wait_indexed()
-    history, ids, over = History(), [f"lab/new{i}-v0" for i in range(8)], threading.Event()
-    listed = lambda: frozenset(d["id"] for d in ask(hub, "GET", "/api/v1/datasets?limit=1000").json()["items"]) - {"lab/old-v0"}
-
-    def pushes(who):
-        for id in ids:
-            history.ask(who, "publish", id, lambda: publish(hub, id, who), who)
-
-    def reads(who):
-        while not over.is_set():
-            for id in ids:
-                history.ask(who, "read", id, lambda: read(hub, id))
-            history.ask(who, "list", None, listed)
-
-    threads = [threading.Thread(target=pushes, args=(f"pusher {i}",)) for i in range(3)]
-    readers = [threading.Thread(target=reads, args=(f"reader {i}",)) for i in range(2)]
-    [t.start() for t in threads + readers]
-    [t.join() for t in threads]
-    over.set()
-    [t.join() for t in readers]
-    answers = {kind: [c.answer for c in history.calls if c.kind == kind] for kind in ("publish", "read", "list")}
-    print(f"{len(answers['publish'])} publications, {answers['publish'].count('done')} of them done, {len(answers['read'])} reads, {len(answers['list'])} lists")
-    assert answers["publish"].count("done") == len(ids)
-    wrong = history.wrong()
-    assert not wrong, wrong

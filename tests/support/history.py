@@ -62,7 +62,7 @@ class Call:
 
     def concerns(self, other):
         """Is it about the same dataset?"""
-        return self.kind == "list" or not {self.id, self.to}.isdisjoint({other.id, other.to} - {None})
+        return "list" in (self.kind, other.kind) or not {self.id, self.to}.isdisjoint({other.id, other.to} - {None})
 
 
 class History:

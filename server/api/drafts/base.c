@@ -1,6 +1,7 @@
 /* See base.h. */
 #include "server/api/drafts/base.h"
 
+#include "server/api/drafts/keep.h"
 #include "server/api/visible.h"
 #include "storage/drafts/kept.h"
 
@@ -62,8 +63,8 @@ static enum hub_status take_head(const struct hub_app *app, const struct hub_com
     return hub_dup(&row->path, head->path, err);
 }
 
-enum hub_status hub_draft_find_base(const struct hub_request *request, const char *base,
-                                    struct hub_draft_row *row, struct hub_error *err)
+static enum hub_status find_base(const struct hub_request *request, const char *base,
+                                 struct hub_draft_row *row, struct hub_error *err)
 {
     HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
     bool same = false;
@@ -87,6 +88,15 @@ enum hub_status hub_draft_find_base(const struct hub_request *request, const cha
             row->dataset, row->dataset);
     HUB_TRY(is_head(request->app, &head, base, &same, err));
     return same ? take_head(request->app, &head, row, err) : conflict(row->dataset, head.id, base, err);
+}
+
+enum hub_status hub_draft_find_base(const struct hub_request *request, const char *base,
+                                    struct hub_draft_row *row, struct hub_error *err)
+{
+    const enum hub_status st = find_base(request, base, row, err);
+    if (st || !base)
+        hub_await_head(request->app, row->dataset);
+    return st;
 }
 
 /* ---- whose files it begins with ---- */

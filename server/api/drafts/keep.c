@@ -6,6 +6,7 @@
 #include "storage/drafts/kept.h"
 #include "storage/ids/id.h"
 #include "storage/text/time.h"
+#include "storage/truth/aliases.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,6 +142,29 @@ void hub_await_listing(struct hub_app *app, const char *id, bool listed)
     }
 }
 
+void hub_await_head(struct hub_app *app, const char *id)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf now = HUB_BUF_INIT(HUB_MAX_ID + 1);
+    const enum hub_status st = hub_commit_head(app->truth, id, &head, NULL);
+    const bool is_recent = !st && hub_time_now_ns() / 1000000 - head.at_ms < LISTED_MS;
+    if (is_recent)
+        hub_await_listing(app, id, head.kind != HUB_COMMIT_DELETE);
+    else if (st == HUB_NOT_FOUND && hub_alias_find(app->truth, id, &now, NULL) == HUB_OK)
+        hub_await_listing(app, id, false); /* renamed, perhaps a moment ago */
+}
+
+/* Files of another commit were put there by hand, unless it is the head by now, or about to be. */
+enum hub_status hub_head_check(struct hub_app *app, const struct hub_commit *head, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    HUB_TRY(hub_commit_check_root(app, head, err));
+    const enum hub_status st = hub_kept_check(app->roots->roots[head->root].path, head->path, head->id, &why);
+    if (st == HUB_EXISTS)
+        HUB_TRY(hub_commit_is_at_rest(app->truth, head, err));
+    return st ? hub_pass(st, &why, err) : HUB_OK;
+}
+
 /* The files of the commit before a deletion; moved already is fine. */
 static enum hub_status move_away(struct hub_app *app, const struct hub_commit *was, struct hub_error *err)
 {
@@ -164,8 +188,7 @@ enum hub_status hub_delete_commit(struct hub_app *app, const struct hub_commit *
                                   .root = head->root,
                                   .path = head->path};
     memcpy(deletion.parent, head->id, sizeof deletion.parent);
-    HUB_TRY(hub_commit_check_root(app, head, err));
-    HUB_TRY(hub_kept_check(app->roots->roots[head->root].path, head->path, head->id, err));
+    HUB_TRY(hub_head_check(app, head, err));
     HUB_TRY(hub_commit_name(deletion.id, err));
     HUB_TRY(hub_commit_add(app->truth, &deletion, true, err));
     return move_away(app, head, err);

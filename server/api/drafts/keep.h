@@ -7,10 +7,17 @@
 
 /** Wait until a dataset is listed, or is not any more; for some seconds at most. */
 void hub_await_listing(struct hub_app *app, const char *id, bool listed);
+/** hub.db knows first what was published, deleted or renamed: whoever is refused for that finds it listed so.
+ * Waits for some seconds at most, and only where it was a moment ago. */
+void hub_await_head(struct hub_app *app, const char *id);
 /** The commit that is there now. HUB_NOT_FOUND "dataset-not-found"; HUB_EXISTS: the dataset is none of this
  * hub's own. Dispose it. */
 HUB_MUST_USE enum hub_status hub_owned_head(struct hub_request *request, struct hub_view id,
                                             struct hub_commit *out, struct hub_error *err);
+/** Whether its root may be written, and its place has its files: HUB_EXISTS where others were put there by
+ * hand; else as hub_commit_is_at_rest. */
+HUB_MUST_USE enum hub_status hub_head_check(struct hub_app *app, const struct hub_commit *head,
+                                            struct hub_error *err);
 /** Delete a dataset at its head: a commit says so first, then its files are moved to those that are kept.
  * HUB_CHANGED "commit-conflict": it is not its head any more. */
 HUB_MUST_USE enum hub_status hub_delete_commit(struct hub_app *app, const struct hub_commit *head,

@@ -71,7 +71,7 @@ static enum hub_status read_id(const struct hub_request *request, json_t **body,
 }
 
 /* It stays in its root: the new id is one of that. */
-static enum hub_status find_place(const struct hub_app *app, const struct hub_commit *head, const char *id,
+static enum hub_status find_place(struct hub_app *app, const struct hub_commit *head, const char *id,
                                   struct hub_move *move, struct hub_error *err)
 {
     struct hub_draft_row row = {.dataset = (char *)id};
@@ -83,8 +83,7 @@ static enum hub_status find_place(const struct hub_app *app, const struct hub_co
             "'%.200s' belongs to another root than '%.200s': a dataset is renamed within its root", id,
             head->dataset);
     HUB_TRY(hub_draft_name_check(id, err));
-    HUB_TRY(hub_commit_check_root(app, head, err));
-    HUB_TRY(hub_kept_check(app->roots->roots[head->root].path, head->path, head->id, err));
+    HUB_TRY(hub_head_check(app, head, err));
     HUB_TRY(hub_place_check(app->roots->roots[head->root].path, path, err));
     *move = (struct hub_move){.dataset = id, .root = head->root, .from = head->path, .to = path};
     return hub_draft_check_free(app, &row, err);
@@ -106,9 +105,12 @@ enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_respon
     HUB_TRY(read_id(request, &body, &to, err));
     HUB_TRY(hub_request_may_write(request, hub_view_of(to), err));
     HUB_TRY(hub_owned_head(request, id, &head, err));
-    HUB_TRY(find_place(request->app, &head, to, &move, err));
     hub_request_writer(request, who);
-    const enum hub_status st = hub_dataset_rename(request->app->truth, &head, who, &move, err);
+    enum hub_status st = find_place(request->app, &head, to, &move, err);
+    if (!st)
+        st = hub_dataset_rename(request->app->truth, &head, who, &move, err);
+    if (st == HUB_EXISTS)
+        hub_await_head(request->app, to);
     if (st) {
         const struct hub_draft_row row = {.dataset = (char *)to, .who = who};
         hub_draft_tell_quota(request->app, &row, "", err);

@@ -68,6 +68,7 @@ enum hub_status hub_owned_head(struct hub_request *request, struct hub_view id, 
     const bool gone = st == HUB_NOT_FOUND || (!st && out->kind == HUB_COMMIT_DELETE);
     if (!gone)
         return st;
+    hub_await_head(request->app, id.data);
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *all = hub_request_snapshot(request);
     if (!hub_snapshot_find(all, id))
         return none(request, id, err);
