@@ -41,6 +41,19 @@ static enum hub_status begin(const struct hub_request *request, const struct hub
     return *from ? hub_draft_begin_from(request, from, row, &draft, err) : HUB_OK;
 }
 
+/* What it begins with may have been replaced or deleted since it was found: that is said then. */
+static enum hub_status begin_at_head(const struct hub_request *request, const struct hub_draft_order *wanted,
+                                     const struct hub_draft_row *row, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    struct hub_commit base = {.dataset = row->dataset};
+    const enum hub_status st = begin(request, wanted, row, &why);
+    memcpy(base.id, row->base, sizeof base.id);
+    if (st == HUB_NOT_FOUND && *row->base)
+        HUB_TRY(hub_commit_is_at_rest(request->app->truth, &base, err));
+    return st ? hub_pass(st, &why, err) : HUB_OK;
+}
+
 static enum hub_status open_draft(struct hub_request *request, const struct hub_draft_order *wanted,
                                   struct hub_draft_row *row, bool *found, struct hub_error *err)
 {
@@ -53,7 +66,7 @@ static enum hub_status open_draft(struct hub_request *request, const struct hub_
     }
     if (*found)
         return HUB_OK;
-    st = begin(request, wanted, row, err);
+    st = begin_at_head(request, wanted, row, err);
     /* its folder may be there in part; the next start removes what cannot be removed now */
     if (st && !hub_draft_turn(request->app->truth, row->id, HUB_DRAFT_OPEN, HUB_DRAFT_DROPPED, NULL))
         (void)!hub_draft_end(request->app, row, NULL);
