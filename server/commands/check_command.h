@@ -5,7 +5,7 @@
 
 #include "storage/base/usage.h"
 
-enum { HUB_CHECK_OPTIONS = 3 };
+enum { HUB_CHECK_OPTIONS = 5 };
 extern const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS];
 
 /** @param argv  what stands behind "check"; those that are settings are left to be read as such

@@ -140,10 +140,12 @@ static void show_progress(const struct hub_followed_job *c, const json_t *job, i
         fprintf(stderr, ", %" PRIu64 " s to go", (of - done) / rate);
 }
 
-static int report(const struct hub_followed_job *c, const json_t *job)
+static int report(struct hub_followed_job *c, const json_t *job)
 {
-    const json_t *result = json_object_get(job, "result");
+    json_t *result = json_object_get(job, "result");
     const bool failed = strcmp(hub_followed_text(job, "state"), "failed") == 0;
+    if (c->amend)
+        c->amend(c, result);
     if (c->json && (json_dumpf(result, stdout, JSON_INDENT(2)) || putchar('\n') == EOF))
         return HUB_EXIT_FAILED;
     if (!c->json)

@@ -16,6 +16,8 @@ struct hub_followed_job {
     /** Ask hub.db for it. */
     enum hub_status (*order)(struct hub_truth *truth, struct hub_catalog *catalog, const json_t *spec,
                              int64_t *id, struct hub_error *err);
+    /** NULL, or adds to the result before it is printed. */
+    void (*amend)(struct hub_followed_job *job, json_t *result);
     void (*print)(const json_t *result);
     int (*code)(const json_t *result); /* the exit code of one that did not fail */
     json_t *spec;

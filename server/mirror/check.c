@@ -6,8 +6,8 @@
 
 #include "server/mirror/check_run.h"
 #include "storage/text/time.h"
+#include "storage/truth/commits.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,68 +16,9 @@ enum { SPEC_BYTES = 1024 * 1024, MAX_TARGET = 1000 };
 
 /* ---- datasets ---- */
 
-/* What a mirror or a download left of what it is. */
-static void look_for_origin(struct hub_check_run *c)
-{
-    const struct hub_mirrors_options *o = &c->w->mirrors->options;
-    HUB_CLEANUP(hub_freep)
-    char *directory = hub_path_join(o->roots->roots[c->summary->root].path, c->summary->path);
-    if (!hub_upstream_around(o->truth, c->summary->root, c->summary->path, true, &c->up, &c->below, NULL)) {
-        const size_t size = strlen(c->summary->path) - c->below.size;
-        c->copy = strndup(c->summary->path, c->below.size ? size - 1 : size);
-        if (!c->copy)
-            hub_upstream_dispose(&c->up);
-        return;
-    }
-    if (!directory || hub_record_read(directory, &c->record, NULL))
-        return;
-    c->downloaded_ns = c->record.downloaded_s * 1000000000 + 999999999;
-}
-
-static void forget_origin(struct hub_check_run *c)
-{
-    hub_check_close_remote(c);
-    hub_upstream_dispose(&c->up);
-    hub_record_dispose(&c->record);
-    free(c->copy);
-    c->copy = NULL;
-    c->below = HUB_VIEW("");
-}
-
-static enum hub_status check_dataset(struct hub_check_run *c, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
-    struct hub_error why = {0};
-    if (hub_dataset_get(c->w->mirrors->options.catalog, c->summary, true, &dataset, &why)) {
-        hub_check_note(c, "", "missing", why.detail);
-        return HUB_OK;
-    }
-    hub_check_count(c, "datasets", 1);
-    look_for_origin(c);
-    enum hub_status st = HUB_OK;
-    c->root = c->summary->root;
-    for (uint32_t i = 0; i < dataset->file_count && !st; i++)
-        st = hub_check_file(c, &dataset->files[i], err);
-    if (!st)
-        st = hub_check_flush(c, err);
-    forget_origin(c);
-    if (c->mended && c->w->mirrors->options.scanner)
-        hub_scanner_look(c->w->mirrors->options.scanner, c->summary->root, c->summary->path);
-    c->mended = false;
-    return st;
-}
-
 static bool is_requested(const json_t *ids, const struct hub_summary *summary)
 {
-    const json_t *pattern;
-    size_t i;
-    json_array_foreach(ids, i, pattern)
-    {
-        const char *text = json_string_value(pattern);
-        if (strcmp(text, summary->id) == 0 || fnmatch(text, summary->id, 0) == 0)
-            return hub_summary_is_here(summary);
-    }
-    return !ids && hub_summary_is_here(summary);
+    return hub_summary_is_here(summary) && hub_check_is_requested(ids, summary->id);
 }
 
 static enum hub_status check_all(struct hub_check_run *c, struct hub_error *err)
@@ -90,7 +31,7 @@ static enum hub_status check_all(struct hub_check_run *c, struct hub_error *err)
     for (uint32_t i = 0; i < snapshot->count; i++) {
         c->summary = snapshot->summaries[i];
         if (is_requested(c->ids, c->summary))
-            HUB_TRY(check_dataset(c, err));
+            HUB_TRY(hub_check_dataset(c, err));
     }
     return hub_mirror_keep_now(c->w, err); /* how far it is */
 }
@@ -99,8 +40,8 @@ static void dispose(struct hub_check_run *c)
 {
     while (c->count)
         free((char *)c->batch[--c->count].path);
-    forget_origin(c);
     json_decref(c->result);
+    free(c->seen);
     free(c->block);
     free(c);
 }
@@ -114,8 +55,8 @@ static void disposep(struct hub_check_run **c)
 /* As far as it was. */
 static enum hub_status begin_result(struct hub_check_run *c, struct hub_error *err)
 {
-    static const char *const counters[] = {"datasets", "files",   "bytes",    "first",  "changed",
-                                           "missing",  "damaged", "repaired", "fetched"};
+    static const char *const counters[] = {"datasets", "files",   "bytes",    "first",   "changed",
+                                           "missing",  "damaged", "repaired", "fetched", "object-changed"};
     const char *before = c->w->job.result;
     if (*before)
         HUB_TRY(hub_json_parse(hub_view_of(before), 16 * MIB, &c->result, err));
@@ -136,6 +77,7 @@ enum hub_status hub_check_job(struct hub_mirror_work *w, struct hub_error *err)
     c->w = w;
     c->ids = json_object_get(payload, "ids");
     c->repair = json_is_true(json_object_get(payload, "repair"));
+    c->deep = json_is_true(json_object_get(payload, "deep"));
     c->rate = hub_member_uint(payload, "rate");
     c->since_ms = (int64_t)hub_member_uint(payload, "since");
     c->begun_us = hub_time_mono_us();
@@ -143,12 +85,33 @@ enum hub_status hub_check_job(struct hub_mirror_work *w, struct hub_error *err)
     c->block = malloc(HUB_CHECK_BLOCK);
     HUB_TRY(hub_allocated(c->block, err));
     HUB_TRY(begin_result(c, err));
-    return check_all(c, err);
+    return c->deep ? hub_check_deep(c, err) : check_all(c, err);
 }
 
 /* ---- asking ---- */
 
-static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids, struct hub_error *err)
+struct asked {
+    const json_t *ids;
+    bool found;
+};
+
+static enum hub_status mark(void *user, const struct hub_commit *head, struct hub_error *err)
+{
+    struct asked *asked = user;
+    (void)err;
+    asked->found = asked->found || hub_check_is_requested(asked->ids, head->dataset);
+    return HUB_OK;
+}
+
+/* What a deep check is asked for may be gone, and have its commits alone. */
+static bool has_commit(struct hub_truth *truth, const json_t *ids)
+{
+    struct asked asked = {ids, false};
+    return !hub_commits_heads(truth, mark, &asked, NULL) && asked.found;
+}
+
+static enum hub_status check_ids(struct hub_truth *truth, struct hub_catalog *catalog, const json_t *ids,
+                                 bool deep, struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
     const json_t *id;
@@ -162,7 +125,7 @@ static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids,
                             "ids must be texts: ids of datasets, or patterns like 'D4RL/*'");
         for (uint32_t k = 0; one && k < snapshot->count && !found; k++)
             found = is_requested(one, snapshot->summaries[k]);
-        if (!found)
+        if (!found && !(deep && has_commit(truth, one)))
             return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND,
                                "there is no dataset '%.200s'; `minari-cli list` shows all",
                                json_string_value(id));
@@ -171,12 +134,12 @@ static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids,
 }
 
 /* What it is about, in a word: two of the same are one. */
-static enum hub_status name_target(const json_t *ids, char *out, struct hub_error *err)
+static enum hub_status name_target(const json_t *ids, bool deep, char *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(SPEC_BYTES);
     const json_t *id;
     size_t i;
-    HUB_TRY(hub_buf_add_text(&text, ids ? "" : "*", err));
+    HUB_TRY(hub_buf_addf(&text, err, "%s%s", deep ? "--deep " : "", ids ? "" : "*"));
     json_array_foreach(ids, i, id)
         HUB_TRY(hub_buf_addf(&text, err, "%s%s", i ? " " : "", json_string_value(id)));
     if (text.size < MAX_TARGET)
@@ -197,11 +160,12 @@ enum hub_status hub_check_request(struct hub_truth *truth, struct hub_catalog *c
     if (rate && (!json_is_integer(rate) || json_integer_value(rate) < 64 * 1024))
         return hub_fail_about(err, HUB_INVALID, HUB_PROBLEM_BAD_PARAMETER, "rate", "",
                               "the rate must be at least 64K per second");
-    HUB_TRY(check_ids(catalog, ids, err));
-    HUB_TRY(name_target(ids, target, err));
+    const bool deep = json_is_true(json_object_get(spec, "deep"));
+    HUB_TRY(check_ids(truth, catalog, ids, deep, err));
+    HUB_TRY(name_target(ids, deep, target, err));
     HUB_CLEANUP(hub_json_decrefp)
-    json_t *payload = json_pack("{s:I, s:b}", "since", (json_int_t)(hub_time_now_ns() / 1000000), "repair",
-                                json_is_true(json_object_get(spec, "repair")));
+    json_t *payload = json_pack("{s:I, s:b, s:b}", "since", (json_int_t)(hub_time_now_ns() / 1000000),
+                                "repair", json_is_true(json_object_get(spec, "repair")), "deep", deep);
     if (ids && payload)
         (void)json_object_set(payload, "ids", (json_t *)ids);
     if (rate && payload)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/uio.h>
@@ -22,7 +23,9 @@ struct subject {
     struct hub_stamp stamp;
     struct hub_digest_note note;
     const struct hub_file_facts *from; /* as it came, where it is still that file */
-    enum { BY_NOTHING, BY_ORIGIN, BY_HASH, BY_RECORD } basis;
+    const struct hub_file_facts *of;   /* BY_COMMIT: as it was published */
+    bool owned, linked;                /* it has the mode of the hub's own; several links */
+    enum { BY_NOTHING, BY_COMMIT, BY_ORIGIN, BY_HASH, BY_RECORD } basis;
     bool changed;                          /* something is known of it, but of another state */
     struct hub_file_digests want, digests; /* what of it is known; of what was read */
 };
@@ -50,15 +53,28 @@ static bool is_listed(const json_t *findings, const char *dataset, const char *p
     return false;
 }
 
-void hub_check_note(const struct hub_check_run *c, const char *path, const char *what, const char *detail)
+void hub_check_note_of(const struct hub_check_run *c, const struct hub_file_facts *file, const char *path,
+                       const char *what, const char *detail)
 {
     json_t *findings = json_object_get(c->result, "findings");
+    char hex[2 * HUB_SHA256_BYTES + 1];
     if (is_listed(findings, c->summary->id, path, what))
         return;
     hub_check_count(c, what, 1);
-    if (strcmp(what, "first") != 0 && json_array_size(findings) < MAX_FINDINGS)
-        (void)json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s}", "dataset", c->summary->id,
-                                                        "path", path, "what", what, "detail", detail));
+    if (strcmp(what, "first") == 0 || json_array_size(findings) >= MAX_FINDINGS)
+        return;
+    json_t *finding = json_pack("{s:s, s:s, s:s, s:s}", "dataset", c->summary->id, "path", path, "what", what,
+                                "detail", detail);
+    if (finding && file && file->has_sha256) {
+        hub_hex(file->sha256, HUB_SHA256_BYTES, hex);
+        (void)json_object_set_new(finding, "sha256", json_string(hex));
+    }
+    (void)json_array_append_new(findings, finding);
+}
+
+void hub_check_note(const struct hub_check_run *c, const char *path, const char *what, const char *detail)
+{
+    hub_check_note_of(c, NULL, path, what, detail);
 }
 
 enum hub_status hub_check_flush(struct hub_check_run *c, struct hub_error *err)
@@ -112,7 +128,11 @@ static void look_up(const struct hub_check_run *c, struct subject *s)
     HUB_CLEANUP(hub_freep) char *below = c->below.size ? hub_path_join(c->below.data, path) : NULL;
     const struct hub_file_facts *from = find(c->up.files, c->up.file_count, below ? below : path),
                                 *record = find(c->record.files, c->record.count, path);
-    if (from && from->size == s->stamp.size && from->modified_ns == (int64_t)s->stamp.mtime_ns) {
+    if (c->commit && record && record->has_sha256) {
+        s->of = record;
+        s->basis = BY_COMMIT;
+        hub_hex(record->sha256, HUB_SHA256_BYTES, s->want.sha256);
+    } else if (from && from->size == s->stamp.size && from->modified_ns == (int64_t)s->stamp.mtime_ns) {
         s->from = from;
         expect(s, from, BY_ORIGIN);
     } else if (s->note.same && (*s->note.digests.sha256 || *s->note.digests.crc32c)) {
@@ -173,13 +193,21 @@ static enum hub_status read_all(struct hub_check_run *c, struct subject *s, stru
 static enum hub_status hash(struct hub_check_run *c, struct subject *s, bool *bad, struct hub_error *err)
 {
     HUB_CLEANUP(hub_file_hasher_dispose) struct hub_file_hasher hasher = {0};
+    const struct hub_file_digests *seen = s->linked ? hub_check_find_seen(c, &s->stamp) : NULL;
+    if (seen) {
+        s->digests = *seen;
+        return pace(c, s->stamp.size, err);
+    }
     const bool has_md5 = s->note.same && *s->note.digests.md5;
     HUB_TRY(hub_file_hasher_begin(&hasher, has_md5 ? HUB_BY_CRC32C : HUB_BY_MD5, s->stamp.size, err));
     HUB_TRY(read_all(c, s, &hasher, bad, err));
     if (*bad)
         return HUB_OK;
     s->digests = s->note.digests;
-    return hub_digests_end(&hasher, &s->digests, err);
+    HUB_TRY(hub_digests_end(&hasher, &s->digests, err));
+    if (c->deep && s->linked)
+        hub_check_add_seen(c, &s->stamp, &s->digests);
+    return HUB_OK;
 }
 
 /* ---- what is done about it ---- */
@@ -199,11 +227,13 @@ static enum hub_status quarantine(struct hub_check_run *c, const struct subject 
     else if (s->basis == BY_ORIGIN)
         snprintf(why, sizeof why, "%s; `minari-hub check --repair %s` fetches it again", what,
                  c->summary->id);
+    else if (s->basis == BY_COMMIT)
+        snprintf(why, sizeof why, "%s; `minari-hub check --deep` says where it can come from", what);
     else if (s->basis == BY_RECORD)
         snprintf(why, sizeof why, "%s; download the dataset again from %.200s", what, c->record.remote);
     else
         snprintf(why, sizeof why, "%s; put a good copy in its place", what);
-    hub_check_note(c, s->file->path, "damaged", why);
+    hub_check_note_of(c, s->of ? s->of : s->from, s->file->path, "damaged", why);
     hub_mirror_notify(c->w, HUB_CHECK_DAMAGED, c->summary->id, "%s: %s", s->file->path, why);
     return hub_damage_put(c->w->mirrors->options.truth, &damage, err);
 }
@@ -253,10 +283,25 @@ static void describe(const struct subject *s, bool bad, char out[300])
                  crc ? s->want.crc32c : s->want.sha256, crc ? "" : "...");
 }
 
+/* Somebody changed its mode first, as an editor does: it is a file like any other since, and is served. */
+static enum hub_status deal_with_edit(struct hub_check_run *c, struct subject *s, struct hub_error *err)
+{
+    char what[300];
+    snprintf(what, sizeof what,
+             "somebody changed it in place: it has %" PRIu64
+             " bytes and the SHA-256 %.16s..., commit %.7s has "
+             "%" PRIu64 " and %.16s...",
+             s->stamp.size, s->digests.sha256, c->commit, s->of->size, s->want.sha256);
+    hub_check_note_of(c, s->of, s->file->path, "object-changed", what);
+    return keep_digests(c, s, err);
+}
+
 static enum hub_status deal_with_damage(struct hub_check_run *c, struct subject *s, bool bad,
                                         struct hub_error *err)
 {
     char what[300];
+    if (s->basis == BY_COMMIT && !s->owned && !bad)
+        return deal_with_edit(c, s, err);
     describe(s, bad, what);
     if (!c->repair || !s->from)
         return quarantine(c, s, what, NULL, err);
@@ -323,10 +368,15 @@ enum hub_status hub_check_file(struct hub_check_run *c, const struct hub_dataset
         return HUB_OK;
     }
     s.stamp = hub_stamp_of(&st);
+    s.owned = hub_stat_is_owned(&st);
+    s.linked = s.owned && st.st_nlink > 1;
     look_up(c, &s);
     if (s.note.same && c->since_ms <= s.note.checked_ms) { /* before it was interrupted */
         c->w->done += s.stamp.size;
-        return HUB_OK;
+        s.digests = s.note.digests;
+        return s.basis == BY_COMMIT && is_other(s.want.sha256, s.digests.sha256)
+                   ? deal_with_damage(c, &s, false, err)
+                   : HUB_OK;
     }
     return compare(c, &s, err);
 }

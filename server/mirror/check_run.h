@@ -1,4 +1,4 @@
-/** A check under way: what check.c, check_file.c and check_mend.c share. */
+/** A check under way: what check.c and the files named check_*.c share. */
 #ifndef HUB_MIRROR_CHECK_RUN_H
 #define HUB_MIRROR_CHECK_RUN_H
 
@@ -17,6 +17,7 @@ struct hub_check_run {
     json_t *result;
     int64_t since_ms;     /* files checked after this time were checked by this job */
     bool repair, mended;  /* requested; true once a file of this dataset was repaired */
+    bool deep;            /* what the hub owns, by its commits */
     uint64_t rate, paced; /* bytes a second, 0: any; bytes since `begun_us` */
     int64_t begun_us, flushed_ms;
     char *block;
@@ -29,6 +30,9 @@ struct hub_check_run {
     struct hub_remote_files files; /* that it lists */
     struct hub_record record;
     int64_t downloaded_ns;
+    const char *commit;          /* deep: whose files they are, by the record; NULL: they are of none */
+    struct hub_check_seen *seen; /* deep: files of several links that were read, a table of `seen_room` */
+    uint32_t seen_count, seen_room;
 
     uint32_t root; /* of the batch */
     size_t count;
@@ -37,7 +41,9 @@ struct hub_check_run {
 
 /** Add to a number of the result. */
 void hub_check_count(const struct hub_check_run *check, const char *what, uint64_t more);
-/** Add to its findings, once. */
+/** Add to its findings, once. `file`: what it should be, or NULL. */
+void hub_check_note_of(const struct hub_check_run *check, const struct hub_file_facts *file, const char *path,
+                       const char *what, const char *detail);
 void hub_check_note(const struct hub_check_run *check, const char *path, const char *what,
                     const char *detail);
 /** Keep what is known by now: the digests, and what was found. */
@@ -46,6 +52,24 @@ HUB_MUST_USE enum hub_status hub_check_flush(struct hub_check_run *check, struct
 /** Read a file of the dataset under way, and deal with what it is. */
 HUB_MUST_USE enum hub_status hub_check_file(struct hub_check_run *check, const struct hub_dataset_file *file,
                                             struct hub_error *err);
+
+/** Check what the hub owns: each dataset that it published or mirrored, and what is kept of it. Then say of
+ * what is missing or other where it can come from. */
+HUB_MUST_USE enum hub_status hub_check_deep(struct hub_check_run *check, struct hub_error *err);
+/** The dataset of `summary`. */
+HUB_MUST_USE enum hub_status hub_check_dataset(struct hub_check_run *check, struct hub_error *err);
+/** Whether an id, or a pattern, of the spec means this id. */
+bool hub_check_is_requested(const json_t *ids, const char *id);
+
+/** The digests of a file that has several links, if another one of them was read by this check. */
+struct hub_check_seen {
+    struct hub_stamp stamp; /* size 0: an empty place */
+    struct hub_file_digests digests;
+};
+const struct hub_file_digests *hub_check_find_seen(const struct hub_check_run *check,
+                                                   const struct hub_stamp *stamp);
+void hub_check_add_seen(struct hub_check_run *check, const struct hub_stamp *stamp,
+                        const struct hub_file_digests *digests);
 
 /** Fetch the damaged pieces of a file again, from where it was copied; the results are in `mend`. */
 HUB_MUST_USE enum hub_status hub_check_mend(struct hub_check_run *check, const struct hub_file_facts *from,

@@ -146,6 +146,16 @@ enum hub_status hub_commits_heads(struct hub_truth *truth, hub_commit_each each,
                     NULL, each, user, err);
 }
 
+enum hub_status hub_commits_with_files(struct hub_truth *truth, hub_commit_each each, void *user,
+                                       struct hub_error *err)
+{
+    return each_row(truth,
+                    "SELECT " COLUMNS " FROM commits WHERE kind <> 'delete' AND ((kept AND ended <> 0) OR"
+                    " number IN (SELECT max(number) FROM commits GROUP BY dataset))"
+                    " ORDER BY dataset, number DESC",
+                    NULL, each, user, err);
+}
+
 /* ---- writing ---- */
 
 enum hub_status hub_commit_name(char out[HUB_COMMIT_ID + 1], struct hub_error *err)

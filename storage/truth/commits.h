@@ -54,6 +54,10 @@ typedef enum hub_status (*hub_commit_each)(void *user, const struct hub_commit *
 /** Those of a dataset, the newest first. */
 HUB_MUST_USE enum hub_status hub_commits_each(struct hub_truth *truth, const char *dataset,
                                               hub_commit_each each, void *user, struct hub_error *err);
+/** Those whose files are there: of each dataset the newest, unless it was deleted, and those that are
+ * kept. */
+HUB_MUST_USE enum hub_status hub_commits_with_files(struct hub_truth *truth, hub_commit_each each, void *user,
+                                                    struct hub_error *err);
 /** The newest one of each dataset, by their ids. */
 HUB_MUST_USE enum hub_status hub_commits_heads(struct hub_truth *truth, hub_commit_each each, void *user,
                                                struct hub_error *err);

@@ -43,6 +43,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli logout": "test_signing_in",
     **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|revisions|> auth|namespace", line)},
     **{line: "test_adopting" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if "minari-hub adopt" in line},
+    **{line: "test_checking_deep" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if "minari-hub check --deep" in line},
     **{line: "test_backing_up" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if re.search("minari-hub (backup|restore)|--state /srv", line)},
 }
 DOWNLOAD = "minari-cli download D4RL/door/human-v2"
@@ -266,6 +267,16 @@ def test_adopting(tmp_path):
         for line in own_lines("test_adopting"):
             run(line, {**env, "MINARI_HUB_STATE": hub.state}, tmp_path)
         assert all(hub.dataset(id)["commit"] for id in ("lab/arm-v0", "lab/pick-v0"))
+
+
+def test_checking_deep(tmp_path):
+    """With a backup that is there, of a dataset that is the hub's own."""
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), tmp_path / "root/lab/arm-v0")
+    env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_CONFIG": "/dev/null"}
+    with Hub([str(tmp_path / "root")]) as hub:
+        hub.wait_indexed()
+        for line in ("minari-hub adopt lab/arm-v0", f"minari-hub backup {tmp_path}/backup --data", *own_lines("test_checking_deep")):
+            run(line.replace("/backup/hub", f"{tmp_path}/backup"), {**env, "MINARI_HUB_STATE": hub.state}, tmp_path)
 
 
 def test_backing_up(tmp_path):

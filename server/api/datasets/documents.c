@@ -158,10 +158,10 @@ static enum hub_status write_statistics(struct hub_json *json, const struct hub_
 
 /* "content" names the data once all files are hashed; until then it is left out. */
 static enum hub_status write_content(struct hub_json *json, struct hub_truth *truth,
-                                     const struct hub_state *state, bool *hashed, struct hub_error *err)
+                                     const struct hub_state *state, char hex[HUB_CONTENT_CHARS + 1],
+                                     struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
-    char hex[HUB_CONTENT_CHARS + 1];
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     HUB_CLEANUP(hub_freep) struct hub_revision_file *files = calloc(dataset->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
@@ -175,7 +175,6 @@ static enum hub_status write_content(struct hub_json *json, struct hub_truth *tr
             .path = dataset->files[i].path, .size = dataset->files[i].stamp.size, .sha256 = sum};
     }
     HUB_TRY(hub_content(files, dataset->file_count, hex, err));
-    *hashed = true;
     hub_json_put_text(json, "content", hex);
     return HUB_OK;
 }
@@ -196,28 +195,46 @@ static void put_damaged(void *user, const struct hub_damage *damage)
     hub_json_end_object(d->json);
 }
 
-/* Damaged files first, then what the inspection found. */
+/* Somebody changed them in place, as their owner may: they are served as they are. */
+static void put_changed(struct hub_json *json, const struct hub_commit *head)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf detail = HUB_BUF_INIT(8 * KIB);
+    if (hub_buf_addf(&detail, NULL,
+                     "its files are not those of commit %.7s: `minari-hub check --deep %s` says which, and "
+                     "`minari-hub adopt %s` makes a commit of them",
+                     head->id, head->dataset, head->dataset))
+        return;
+    hub_json_object(json);
+    hub_json_put_text(json, "code", "object-changed");
+    hub_json_put_text(json, "detail", detail.data);
+    hub_json_end_object(json);
+}
+
+/* Damaged files first, then what the inspection found. `head` is zeroed where nothing was published; its tree
+ * is another one than `content`, unless that is not known. */
 static void write_problems(struct hub_json *json, struct hub_truth *truth, const struct hub_state *state,
-                           struct hub_view found)
+                           const struct hub_commit *head, const char *content, struct hub_view found)
 {
     const struct hub_summary *summary = state->dataset->summary;
     struct damage_members d = {json, strlen(summary->path) + (*summary->path != '\0')};
     hub_json_put_array(json, "problems");
     (void)hub_damage_each(truth, summary->root, summary->path, put_damaged, &d);
+    if (*head->tree && *content && strcmp(head->tree, content) != 0)
+        put_changed(json, head);
     if (found.size > 2) /* without its brackets */
         hub_json_raw(json, (struct hub_view){found.data + 1, found.size - 2});
     hub_json_end_array(json);
 }
 
-/* Of a dataset that was published here. */
-static void write_commit(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
+/* Of a dataset that was published here; its head, too. */
+static void write_commit(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary,
+                         struct hub_commit *head)
 {
-    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
     const struct hub_view kept = hub_hf_cache_commit(hub_view_of(summary->path));
     if (kept.size)
         hub_json_put_string(json, "commit", kept);
-    else if (!hub_commit_head(truth, summary->id, &head, NULL) && head.kind != HUB_COMMIT_DELETE)
-        hub_json_put_text(json, "commit", head.id);
+    else if (!hub_commit_head(truth, summary->id, head, NULL) && head->kind != HUB_COMMIT_DELETE)
+        hub_json_put_text(json, "commit", head->id);
 }
 
 static enum hub_status write_document(struct hub_truth *truth, const struct hub_state *state,
@@ -226,6 +243,8 @@ static enum hub_status write_document(struct hub_truth *truth, const struct hub_
 {
     const struct hub_summary *summary = target->summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    char content[HUB_CONTENT_CHARS + 1] = "";
     struct hub_json json = hub_json_to(out, err);
     hub_json_object(&json);
     hub_summary_write(&json, truth, summary);
@@ -233,14 +252,15 @@ static enum hub_status write_document(struct hub_truth *truth, const struct hub_
     HUB_TRY(write_statistics(&json, state, &known->measured, err));
     HUB_TRY(hub_field_documents(&json, state, err));
     HUB_TRY(hub_cameras_write(&json, state, err));
-    HUB_TRY(write_content(&json, truth, state, &known->hashed, err));
+    HUB_TRY(write_content(&json, truth, state, content, err));
+    known->hashed = *content;
     hub_versions_write(&json, truth, target);
     hub_json_put_uint(&json, "files", summary->files);
     HUB_TRY(hub_shards_write(&json, state->dataset, err));
     hub_origin_write(&json, truth, summary);
-    write_commit(&json, truth, summary);
+    write_commit(&json, truth, summary, &head);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
-    write_problems(&json, truth, state, hub_buf_view(&problems));
+    write_problems(&json, truth, state, &head, content, hub_buf_view(&problems));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     return hub_buf_add_text(out, "\n", err);

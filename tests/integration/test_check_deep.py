@@ -1,0 +1,99 @@
+"""`minari-hub check --deep`: what the hub owns, by its commits; what is missing or changed, and where it can come from."""
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from hub import BIN, until
+from test_adopt import adopt, listed, put_there
+from test_drafts import ARM, DOOR, ask, serve, tree
+from test_revisions import ID, publish, replace
+
+DATA = "data/main_data.hdf5"
+
+
+def check(state, *words, code=0, roots=()):
+    named = [word for root in roots for word in ("--root", str(root))]
+    done = subprocess.run([os.path.join(BIN, "minari-hub"), "check", "--deep", *words, "--state", str(state), *named],
+                          capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout) if "--json" in words else done.stdout + done.stderr
+
+
+def found(result):
+    return {(f["dataset"], f["path"], f["what"]) for f in result["findings"]}
+
+
+@pytest.fixture
+def hub(tmp_path):
+    with serve(tmp_path) as hub:
+        yield hub
+
+
+def published(hub, folder=DOOR, other=ARM):
+    """Two revisions of a dataset, and another one; the commits of the two."""
+    a = publish(hub, folder)["commit"]
+    b = replace(hub, a, {"notes.txt": b"second"})["commit"]
+    publish(hub, other, "lab/other-v0")
+    until(lambda: ask(hub, "GET", f"/api/v1/datasets/{ID}?revision={a}").status == 200)
+    return a, b
+
+
+def test_all_is_there(hub):
+    published(hub)
+    put_there(hub, "lab/by-hand-v0")
+    whole = check(hub.state, "--json")
+    files = 2 * len(tree(DOOR)) + 1 + len(tree(ARM))
+    assert (whole["datasets"], whole["files"], whole["findings"]) == (3, files, []), "the other one is not the hub's own"
+    assert check(hub.state, ID, "--json")["datasets"] == 2
+    assert "no dataset 'lab/none'" in check(hub.state, "lab/none", code=3)
+    hub.stop()
+    hub.stop = lambda *a, **k: None
+    assert check(hub.state, "--json", roots=[hub.root])["files"] == files, "without a hub"
+
+
+def test_what_is_missing(hub, tmp_path):
+    a, b = published(hub, ARM, DOOR)
+    folder = str(tmp_path / "backup")
+    subprocess.run([os.path.join(BIN, "minari-hub"), "backup", folder, "--data", "--state", hub.state], check=True, capture_output=True, timeout=300)
+    os.remove(hub.root / ID / "notes.txt")
+    os.remove(hub.root / ID / "meta/stats.json")
+    shutil.rmtree(hub.root / "lab/other-v0")
+    until(lambda: ask(hub, "GET", "/api/v1/datasets/lab/other-v0").status == 404)
+    lost = check(hub.state, "--json", "--from", folder, code=5)
+    assert found(lost) == {(ID, "notes.txt", "missing"), (ID, "meta/stats.json", "missing"), ("lab/other-v0", "", "missing")}
+    sources = {(f["dataset"], f["path"]): f.get("sources") for f in lost["findings"]}
+    assert sources[ID, "notes.txt"] == [f"the backup {folder}"] == sources["lab/other-v0", ""]
+    assert sources[ID, "meta/stats.json"] == [f"{ID}@{a}: meta/stats.json", f"the backup {folder}"]
+    said = check(hub.state, code=5)
+    assert f"the same file is in {ID}@{a}: meta/stats.json" in said and "backup" not in said
+    shutil.rmtree(hub.root / f".minari-hub/kept/{ID}@{a}")
+    until(lambda: (f"{ID}@{a}", "", "missing") in found(check(hub.state, "--json", code=5)))
+    assert "is not a backup" in check(hub.state, "--from", str(tmp_path), code=3)
+
+
+def test_changed_in_place(hub):
+    """An editor changes the mode first: the dataset says so, and its files are served; what only changed its bytes is damaged."""
+    a, b = published(hub)
+    notes = hub.root / ID / "notes.txt"
+    os.chmod(notes, 0o644)
+    notes.write_bytes(b"edited")
+    listed(hub)
+    changed = check(hub.state, "--json", code=5)
+    assert found(changed) == {(ID, "notes.txt", "object-changed")}
+    until(lambda: "object-changed" in [p["code"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"]])
+    assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/{DATA}").status == 200
+    other = hub.root / "lab/other-v0"
+    path = next(p for p in tree(other) if p.endswith(".parquet"))
+    before = os.stat(other / path)
+    with open(other / path, "r+b") as f:
+        f.write(b"x")
+    os.utime(other / path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    rotten = check(hub.state, "--json", code=5)
+    assert ("lab/other-v0", path, "damaged") in found(rotten)
+    assert ask(hub, "GET", f"/api/v1/datasets/lab/other-v0/files/{path}").status == 422
+    assert adopt(hub, ID, "--json")["adopted"] == 1
+    assert found(check(hub.state, ID, "--json")) == set()
+    until(lambda: "object-changed" not in [p["code"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"]])
