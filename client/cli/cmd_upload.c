@@ -149,6 +149,24 @@ static bool is_allowed(const struct cli *cli, const char *what)
     return cli->values[OPT_ALLOW] && strcmp(cli->values[OPT_ALLOW], what) == 0;
 }
 
+/* What is published is told by the hub: it inspects the files once more. */
+static int judge_dataset(struct upload *u, const json_t *item, const char *status)
+{
+    const char *reason = json_string_value(json_object_get(item, "reason"));
+    const bool ready = strcmp(status, "ready") == 0,
+               refused = !ready || json_is_false(json_object_get(item, "loadable")),
+               pushed = !refused || is_allowed(u->cli, "broken");
+    if (!pushed || u->cli->values[OPT_DRY_RUN])
+        add_found_problems(u, item);
+    if (pushed)
+        return CLI_OK;
+    cli_error(CLI_BROKEN, "'%s' is not pushed, it is %s: %s", cli_clean(u->path),
+              ready ? "broken" : cli_clean(status),
+              cli_clean(reason ? reason : "its own library refuses it, as said above"));
+    cli_hint("mend it and run the same command again, or give --allow broken");
+    return CLI_BROKEN;
+}
+
 /* What the inspector says of the folder as a whole, in the words of the hub. */
 static int judge(struct upload *u, const json_t *datasets)
 {
@@ -159,20 +177,13 @@ static int judge(struct upload *u, const json_t *datasets)
     {
         const char *path = json_string_value(json_object_get(item, "path")),
                    *format = json_string_value(json_object_get(item, "format")),
-                   *status = json_string_value(json_object_get(item, "status")),
-                   *reason = json_string_value(json_object_get(item, "reason"));
+                   *status = json_string_value(json_object_get(item, "status"));
         if (!path || !format || !status || strcmp(format, "files") == 0)
             continue;
         first = first ? first : path;
         if (strcmp(path, u->path) != 0)
             continue;
-        if (strcmp(status, "ready") == 0 || is_allowed(u->cli, "broken"))
-            return CLI_OK;
-        add_found_problems(u, item);
-        cli_error(CLI_BROKEN, "'%s' is not pushed, it is %s: %s", cli_clean(u->path), cli_clean(status),
-                  cli_clean(reason ? reason : "see above"));
-        cli_hint("mend it and run the same command again, or give --allow broken");
-        return CLI_BROKEN;
+        return judge_dataset(u, item, status);
     }
     if (is_allowed(u->cli, "files"))
         return CLI_OK;

@@ -3,6 +3,7 @@
 #include "storage/catalog/search.h"
 
 #include "storage/ids/version.h"
+#include "storage/model/claims.h"
 #include "storage/model/facet.h"
 
 #include <stdio.h>
@@ -16,17 +17,21 @@ static enum hub_status fact(struct hub_publication *p, const char *key, char **o
     return hub_allocated(*out, err);
 }
 
-static enum hub_status check_count(struct hub_publication *p, const char *key, const char *what,
-                                   uint64_t found, struct hub_error *err)
+static enum hub_status add_difference(void *user, const struct hub_found_problem *problem,
+                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) char *claimed = NULL;
-    HUB_TRY(fact(p, key, &claimed, err));
-    const uint64_t count = strtoull(claimed, NULL, 10);
-    if (!claimed[0] || count == found)
-        return HUB_OK;
-    return hub_publication_problem(p, found < count ? "fewer-than-claimed" : "count-mismatch", "", err,
-                                   "metadata says %s %s, the files hold %llu", claimed, what,
-                                   (unsigned long long)found);
+    return hub_publication_problem(user, problem->code, problem->path ? problem->path : "", err, "%s",
+                                   problem->detail);
+}
+
+static enum hub_status check_counts(struct hub_publication *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *episodes = NULL, *steps = NULL, *file = NULL;
+    HUB_TRY(fact(p, "claimed_episodes", &episodes, err));
+    HUB_TRY(fact(p, "claimed_steps", &steps, err));
+    HUB_TRY(fact(p, "claimed_in", &file, err));
+    const struct hub_claims claims = {episodes, steps, file};
+    return hub_claims_check(&claims, p->episode_count, p->steps, add_difference, p, err);
 }
 
 /* The id is the place, or its end, as copies and imports put it: "theirs/D4RL/door/human-v2". */
@@ -39,8 +44,7 @@ static bool lies_at(const char *place, const char *id)
 static enum hub_status check_claims(struct hub_publication *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *id = NULL;
-    HUB_TRY(check_count(p, "claimed_episodes", "episodes", p->episode_count, err));
-    HUB_TRY(check_count(p, "claimed_steps", "steps", p->steps, err));
+    HUB_TRY(check_counts(p, err));
     HUB_TRY(fact(p, "id", &id, err));
     if (!id[0] || lies_at(p->draft->id, id) || lies_at(p->draft->path, id))
         return HUB_OK; /* the path: a named root puts its name before the id */

@@ -2,6 +2,8 @@
 #include "storage/drafts/verdict.h"
 
 #include "storage/discover/claim.h"
+#include "storage/model/claims.h"
+#include "storage/model/problem.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,9 +47,19 @@ static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hu
 
 /* ---- problems ---- */
 
+static void say_broken(struct hub_verdict *verdict, const char *what, const char *why)
+{
+    if (verdict->status != HUB_VERDICT_BROKEN)
+        snprintf(verdict->reason, sizeof verdict->reason, "%s%s%.300s", what, *what ? ": " : "", why);
+    verdict->status = HUB_VERDICT_BROKEN;
+}
+
+/* What its own library refuses is broken: most often a file was cut, or left out. */
 static enum hub_status add_problem(struct hub_verdict *verdict, const struct hub_found_problem *problem,
                                    struct hub_error *err)
 {
+    if (hub_problem_cost(hub_view_of(problem->code)) == HUB_COSTS_LOADING)
+        say_broken(verdict, problem->path ? problem->path : "", problem->detail);
     if (++verdict->problem_count > HUB_VERDICT_PROBLEMS)
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(&verdict->problems, verdict->problems.size ? "," : "", err));
@@ -67,13 +79,6 @@ static enum hub_status add_problems(struct hub_verdict *verdict, const struct hu
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(add_problem(verdict, &problems[i], err));
     return HUB_OK;
-}
-
-static void say_broken(struct hub_verdict *verdict, const char *what, const char *why)
-{
-    if (verdict->status != HUB_VERDICT_BROKEN)
-        snprintf(verdict->reason, sizeof verdict->reason, "%s%s%.300s", what, *what ? ": " : "", why);
-    verdict->status = HUB_VERDICT_BROKEN;
 }
 
 /* ---- parts ---- */
@@ -147,6 +152,18 @@ static enum hub_status plan(struct inspection *i, const char *const *formats, ui
     return add_problems(i->verdict, out->problems, out->problem_count, err);
 }
 
+static enum hub_status add_difference(void *user, const struct hub_found_problem *problem,
+                                      struct hub_error *err)
+{
+    return add_problem(user, problem, err);
+}
+
+/* One that is refused all the same says of each broken part why, up to as many as are listed. */
+static bool says_enough(const struct hub_verdict *verdict)
+{
+    return verdict->status == HUB_VERDICT_BROKEN && verdict->problem_count >= HUB_VERDICT_PROBLEMS;
+}
+
 static enum hub_status inspect_claimed(struct inspection *i, const struct hub_bids *bids,
                                        struct hub_error *err)
 {
@@ -157,9 +174,13 @@ static enum hub_status inspect_claimed(struct inspection *i, const struct hub_bi
         formats[n] = bids->bids[n].format;
     HUB_TRY(plan(i, formats, count, &found, err));
     i->verdict->parts = found.part_count;
-    for (uint32_t n = 0; i->verdict->status == HUB_VERDICT_READY && n < found.part_count; n++)
+    for (uint32_t n = 0; n < found.part_count && !says_enough(i->verdict); n++)
         HUB_TRY(inspect_part(i, &found.parts[n], err));
-    return HUB_OK;
+    const struct hub_claims claims = hub_claims_of(&found);
+    return i->verdict->status != HUB_VERDICT_READY
+               ? HUB_OK
+               : hub_claims_check(&claims, i->verdict->episodes, i->verdict->steps, add_difference,
+                                  i->verdict, err);
 }
 
 static enum hub_status inspect(struct inspection *i, struct hub_error *err)

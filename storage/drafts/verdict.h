@@ -9,7 +9,7 @@ enum { HUB_VERDICT_PROBLEMS = 100 };
 
 enum hub_verdict_status {
     HUB_VERDICT_READY,  /* a dataset that can be read, perhaps with problems */
-    HUB_VERDICT_BROKEN, /* a dataset of a known format, of which a part or all cannot be read */
+    HUB_VERDICT_BROKEN, /* of a known format, but a part cannot be read, or its own library refuses it */
     HUB_VERDICT_FILES,  /* no format claims it */
 };
 /** "ready", "broken", "files", NULL. */

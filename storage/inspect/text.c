@@ -98,6 +98,7 @@ static const struct fact_row {
     {"card", HUB_FACT_JSON, HUB_JSON_OBJECT},
     {"claimed_episodes", HUB_FACT_INTEGER, 0},
     {"claimed_steps", HUB_FACT_INTEGER, 0},
+    {"claimed_in", HUB_FACT_STRING, 0},
 };
 _Static_assert(HUB_COUNT(facts) <= 32, "hub_fact_find promises an index below 32");
 

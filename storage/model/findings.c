@@ -2,6 +2,7 @@
 #include "storage/model/findings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void hub_findings_dispose(struct hub_findings *findings)
 {
@@ -23,4 +24,12 @@ void hub_findings_dispose(struct hub_findings *findings)
     free(findings->media);
     free(findings->videos);
     *findings = (struct hub_findings){0};
+}
+
+const char *hub_findings_fact(const struct hub_findings *plan, const char *key)
+{
+    for (uint32_t i = 0; i < plan->fact_count; i++)
+        if (strcmp(plan->facts[i].key, key) == 0)
+            return plan->facts[i].text;
+    return NULL;
 }

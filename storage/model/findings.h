@@ -93,6 +93,9 @@ struct hub_findings {
 
 void hub_findings_dispose(struct hub_findings *findings);
 
+/** The text of a fact of a plan; NULL: it has none. */
+const char *hub_findings_fact(const struct hub_findings *plan, const char *key);
+
 /** What is known of a video but its camera and its file, as members of an object. */
 void hub_media_put(struct hub_json *json, const struct hub_found_media *media);
 

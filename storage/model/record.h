@@ -27,7 +27,8 @@ enum {
 /**
  * Facts about the whole dataset, each sent once under its key. Unknown keys are refused. Strings: "era"
  * ("E3" "E4a" "E4b" "E5"), "id" (as the files claim it), "stated_version" (of the library that wrote it),
- * "description", "observation_space_text", "action_space_text" (as stored, where it is kept here). Places:
+ * "description", "observation_space_text", "action_space_text" (as stored, where it is kept here),
+ * "claimed_in" (the path of the file that "claimed_episodes" and "claimed_steps" come from). Places:
  * "observation_space_place", "action_space_place" (where the stored text lies in a file). JSON: "authors"
  * (array of strings), "metadata" (object, as stored but for the spaces), "observation_space",
  * "action_space" (in a few KB whatever their shape: storage/formats/json_stream.h), "env_spec", "combined"

@@ -1,5 +1,6 @@
 /* One dataset: plan, inspect part by part, sum up. Only the sums of a part are kept. */
 #include "storage/formats/registry.h"
+#include "storage/model/claims.h"
 #include "storage/model/format_row.h"
 #include "storage/program/cli.h"
 
@@ -13,10 +14,7 @@
 
 const char *hub_report_fact(const struct hub_report *report, const char *key)
 {
-    for (uint32_t i = 0; i < report->plan.fact_count; i++)
-        if (strcmp(report->plan.facts[i].key, key) == 0)
-            return report->plan.facts[i].text;
-    return NULL;
+    return hub_findings_fact(&report->plan, key);
 }
 
 const struct hub_format *hub_report_format(const struct hub_report *report)
@@ -292,6 +290,12 @@ static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *
     return HUB_OK;
 }
 
+static enum hub_status add_difference(void *user, const struct hub_found_problem *problem,
+                                      struct hub_error *err)
+{
+    return add_problem(user, problem, err);
+}
+
 static enum hub_status inspect(struct hub_inspector *inspector, struct hub_report *r, struct hub_error *err)
 {
     for (uint32_t i = 0; i < r->plan.problem_count; i++)
@@ -302,7 +306,10 @@ static enum hub_status inspect(struct hub_inspector *inspector, struct hub_repor
         count_dictionaries(&r->fields[i]);
     if (r->broken_parts && r->broken_parts == r->plan.part_count)
         r->status = "broken";
-    return HUB_OK;
+    const struct hub_claims claims = hub_claims_of(&r->plan);
+    return strcmp(r->status, "ready") != 0
+               ? HUB_OK
+               : hub_claims_check(&claims, r->episodes, r->steps, add_difference, r, err);
 }
 
 enum hub_status hub_report_make(struct hub_inspector *inspector, const struct hub_report_target *target,

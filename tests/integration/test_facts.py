@@ -281,7 +281,7 @@ def test_what_contradicts_info_json_is_named(tmp_path):
         d = hub.dataset("arm")
         told = {(p["code"], p.get("path", "").split("/")[-1]): p["detail"] for p in d["problems"]}
         assert told["dtype-mismatch", "action"] == "info.json states float64, the files hold float32"
-        assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["fewer-than-claimed", ""]
+        assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["fewer-than-claimed", "info.json"]
         assert "task_index 0 has no task" in told["unknown-task", "episode_000000.parquet"]
         assert told["count-mismatch", "tasks.jsonl"] == "info.json says total_tasks is 7, there are 2"
         assert told["count-mismatch", "videos"] == "info.json says total_videos is 3, there are 0"

@@ -231,6 +231,7 @@ static enum hub_status send_facts(struct lerobot_plan_state *p, struct hub_view 
     HUB_TRY(hub_sink_fact(p->sink, "metadata", info, err));
     HUB_TRY(send_count(p, "claimed_episodes", "total_episodes", err));
     HUB_TRY(send_count(p, "claimed_steps", "total_frames", err));
+    HUB_TRY(hub_sink_fact(p->sink, "claimed_in", HUB_VIEW(LEROBOT_INFO), err));
     HUB_TRY(hub_lerobot_send_statistics(&p->info, p->files, p->sink, &stats, err));
     HUB_TRY(hub_lerobot_send_info(&p->info, p->files, p->sink, err));
     p->info.stats = NULL;

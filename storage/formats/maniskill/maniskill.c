@@ -194,7 +194,18 @@ static enum hub_status load_file(struct maniskill *m, struct hub_files *files, s
     return HUB_OK;
 }
 
-static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, struct hub_error *err)
+/* The sidecar lists the episodes. */
+static enum hub_status report_claim(const struct maniskill *m, const struct hub_files *files,
+                                    struct hub_sink *sink, struct hub_error *err)
+{
+    char path[HUB_MAX_PATH];
+    if (sidecar_of(files->entries[hub_h5_number(m->episodes.tree.file)].path, path))
+        HUB_TRY(hub_sink_fact(sink, "claimed_in", hub_view_of(path), err));
+    return hub_sink_count(sink, "claimed_episodes", (int64_t)json_object_size(m->listed), err);
+}
+
+static enum hub_status report_facts(struct maniskill *m, const struct hub_files *files, struct hub_sink *sink,
+                                    struct hub_error *err)
 {
     uint32_t missing = 0;
     const char *key;
@@ -202,7 +213,7 @@ static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, 
     if (!m->listed)
         return HUB_OK;
     HUB_TRY(hub_sink_json(sink, "env_spec", json_object_get(m->sidecar, "env_info"), err));
-    HUB_TRY(hub_sink_count(sink, "claimed_episodes", (int64_t)json_object_size(m->listed), err));
+    HUB_TRY(report_claim(m, files, sink, err));
     json_object_foreach(m->listed, key, episode)
     {
         const int64_t number = strtoll(key, NULL, 10);
@@ -223,7 +234,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(hub_freep) uint32_t *all = NULL;
     HUB_TRY(load_file(&m, files, sink, false, err));
     HUB_TRY(hub_h5_report_open(m.episodes.tree.file, files, sink, "h5py and ManiSkill", err));
-    HUB_TRY(report_facts(&m, sink, err));
+    HUB_TRY(report_facts(&m, files, sink, err));
     HUB_TRY(hub_new(&all, files->count, sizeof *all, err));
     for (uint32_t i = 0; i < files->count; i++)
         all[i] = i;

@@ -190,6 +190,7 @@ enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, stru
     HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("E5"), err));
     HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&m.text), err));
     HUB_TRY(put_facts(root, sink, err));
+    HUB_TRY(hub_sink_fact(sink, "claimed_in", files->entries[number].path, err));
     for (size_t i = 0; i < HUB_COUNT(m.spaces); i++)
         HUB_TRY(minari_space_send(&m.spaces[i], sink, hint, err));
     const char *said = json_string_value(json_object_get(root, "data_format"));
@@ -292,6 +293,7 @@ static enum hub_status report_metadata(struct root_attributes *g, bool *nobody, 
     if (hub_json_parse(hub_buf_view(&g->metadata), g->metadata.limit, &root, &why))
         return hub_sink_problem(g->sink, "bad-metadata", HUB_VIEW(""), err, "%s", why.detail);
     *nobody = hub_view_is(string_of(json_object_get(root, "author")), "None");
+    HUB_TRY(hub_sink_fact(g->sink, "claimed_in", g->files->entries[hub_h5_number(g->file)].path, err));
     return put_facts(root, g->sink, err);
 }
 

@@ -309,7 +309,8 @@ static const char *era_of(struct robomimic *r)
     return !r->converted && (r->raw || bare) ? "robosuite" : NULL;
 }
 
-static enum hub_status report_facts(struct robomimic *r, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status report_facts(struct robomimic *r, const struct hub_files *files, struct hub_sink *sink,
+                                    struct hub_error *err)
 {
     hub_h5_notes_clear(&r->notes);
     r->converted = r->raw = false;
@@ -317,6 +318,7 @@ static enum hub_status report_facts(struct robomimic *r, struct hub_sink *sink, 
     HUB_TRY(hub_h5_notes_write(&r->notes, &r->episodes.tree, err));
     if (r->notes.json.size)
         HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&r->notes.json), err));
+    HUB_TRY(hub_sink_fact(sink, "claimed_in", files->entries[0].path, err));
     const char *era = era_of(r);
     if (era)
         HUB_TRY(hub_sink_fact(sink, "era", hub_view_of(era), err));
@@ -329,7 +331,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(dispose) struct robomimic r = {0};
     HUB_TRY(load_file(&r, files, sink, false, err));
     HUB_TRY(hub_h5_report_open(r.episodes.tree.file, files, sink, "h5py and robomimic", err));
-    HUB_TRY(report_facts(&r, sink, err));
+    HUB_TRY(report_facts(&r, files, sink, err));
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 
