@@ -322,6 +322,17 @@ enum hub_status hub_db_run(struct hub_db *db, const char *sql, int64_t about, st
     return hub_stmt_run(stmt, err);
 }
 
+enum hub_status hub_db_run_texts(struct hub_db *db, const char *sql, const char *one, const char *two,
+                                 struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
+    hub_stmt_bind_text(stmt, 1, one);
+    if (two)
+        hub_stmt_bind_text(stmt, 2, two);
+    return hub_stmt_run(stmt, err);
+}
+
 static void bound(struct hub_stmt *stmt, int code)
 {
     if (code != SQLITE_OK && !stmt->bind_failed)

@@ -71,6 +71,10 @@ HUB_MUST_USE enum hub_status hub_db_query(struct hub_db *db, const char *sql, in
 HUB_MUST_USE enum hub_status hub_db_run(struct hub_db *db, const char *sql, int64_t about,
                                         struct hub_error *err);
 
+/** The same with one or two texts as its parameters; `two` NULL: it has one. */
+HUB_MUST_USE enum hub_status hub_db_run_texts(struct hub_db *db, const char *sql, const char *one,
+                                              const char *two, struct hub_error *err);
+
 /* Parameters count from 1. Texts and blobs are borrowed until the statement is reset. A failure shows in the
  * next step. */
 void hub_stmt_bind_int(struct hub_stmt *stmt, int parameter, int64_t value);

@@ -42,17 +42,6 @@ enum hub_status hub_alias_find(struct hub_truth *truth, const char *id, struct h
 
 /* ---- renaming ---- */
 
-static enum hub_status run_pair(struct hub_db *db, const char *sql, const char *one, const char *two,
-                                struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    hub_stmt_bind_text(stmt, 1, one);
-    if (two)
-        hub_stmt_bind_text(stmt, 2, two);
-    return hub_stmt_run(stmt, err);
-}
-
 static enum hub_status expect_unused(struct hub_db *db, const char *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
@@ -100,10 +89,11 @@ static enum hub_status rename_rows(struct hub_truth *truth, const struct hub_com
     hub_stmt_bind_text(stmt, 2, new);
     hub_stmt_bind_text(stmt, 3, move->to);
     HUB_TRY(hub_stmt_run(stmt, err));
-    HUB_TRY(run_pair(db, "DELETE FROM aliases WHERE id = ?1", new, NULL, err));
-    HUB_TRY(run_pair(db, "UPDATE aliases SET dataset = ?2 WHERE dataset = ?1", old, new, err));
-    HUB_TRY(run_pair(db, "INSERT OR REPLACE INTO aliases (id, dataset, at) VALUES (?1, ?2, " HUB_DB_NOW ")",
-                     old, new, err));
+    HUB_TRY(hub_db_run_texts(db, "DELETE FROM aliases WHERE id = ?1", new, NULL, err));
+    HUB_TRY(hub_db_run_texts(db, "UPDATE aliases SET dataset = ?2 WHERE dataset = ?1", old, new, err));
+    HUB_TRY(hub_db_run_texts(
+        db, "INSERT OR REPLACE INTO aliases (id, dataset, at) VALUES (?1, ?2, " HUB_DB_NOW ")", old, new,
+        err));
     return insert_move(truth, move, err);
 }
 

@@ -121,28 +121,19 @@ static enum hub_status find_tables(struct hub_db *db, char (*out)[NAME_BYTES], s
     }
 }
 
-static enum hub_status run_with(struct hub_db *db, const char *sql, const char *from, const char *to,
-                                struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    hub_stmt_bind_text(stmt, 1, from);
-    hub_stmt_bind_text(stmt, 2, to);
-    return hub_stmt_run(stmt, err);
-}
-
 static enum hub_status rename_root(struct hub_db *db, char (*tables)[NAME_BYTES], size_t count,
                                    struct hub_root_move move, struct hub_error *err)
 {
     char sql[3 * NAME_BYTES];
     for (size_t i = 0; i < count; i++) {
         snprintf(sql, sizeof sql, "UPDATE OR REPLACE \"%s\" SET root = ?2 WHERE root = ?1", tables[i]);
-        HUB_TRY(run_with(db, sql, move.from, move.to, err));
+        HUB_TRY(hub_db_run_texts(db, sql, move.from, move.to, err));
     }
-    return run_with(db,
-                    "UPDATE rules SET spec = json_set(spec, '$.root', ?2) WHERE json_extract(spec, '$.root') "
-                    "= ?1",
-                    move.from, move.to, err);
+    return hub_db_run_texts(
+        db,
+        "UPDATE rules SET spec = json_set(spec, '$.root', ?2) WHERE json_extract(spec, '$.root') "
+        "= ?1",
+        move.from, move.to, err);
 }
 
 /* By way of names that no root has, as two may have changed places. */

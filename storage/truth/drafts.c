@@ -232,21 +232,13 @@ enum hub_status hub_drafts_each(struct hub_truth *truth, hub_draft_each each, vo
     }
 }
 
-static enum hub_status run_of(struct hub_db *db, const char *sql, const char *draft, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    hub_stmt_bind_text(stmt, 1, draft);
-    return hub_stmt_run(stmt, err);
-}
-
 enum hub_status hub_draft_forget(struct hub_truth *truth, const char *id, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
-    HUB_TRY(run_of(held->db, "DELETE FROM draft_verdicts WHERE draft = ?1", id, err));
-    HUB_TRY(run_of(held->db, "DELETE FROM drafts WHERE id = ?1", id, err));
-    HUB_TRY(run_of(held->db, "DELETE FROM draft_files WHERE draft = ?1", id, err));
+    HUB_TRY(hub_db_run_texts(held->db, "DELETE FROM draft_verdicts WHERE draft = ?1", id, NULL, err));
+    HUB_TRY(hub_db_run_texts(held->db, "DELETE FROM drafts WHERE id = ?1", id, NULL, err));
+    HUB_TRY(hub_db_run_texts(held->db, "DELETE FROM draft_files WHERE draft = ?1", id, NULL, err));
     return hub_db_commit(held->db, err);
 }
 
@@ -423,16 +415,6 @@ enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
 
 /* ---- publication ---- */
 
-static enum hub_status note_commit(struct hub_db *db, const char *draft, const char *commit,
-                                   struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, "UPDATE drafts SET commit_id = ?2 WHERE id = ?1", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, draft);
-    hub_stmt_bind_text(stmt, 2, commit);
-    return hub_stmt_run(stmt, err);
-}
-
 enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_row *row,
                                 char commit[HUB_COMMIT_ID + 1], struct hub_error *err)
 {
@@ -442,7 +424,8 @@ enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_
     HUB_TRY(hub_commit_expect_quiet(held->db, row->dataset, row->id, err));
     HUB_TRY(hub_commit_expect(held->db, row->dataset, row->base, err));
     HUB_TRY(turn(held->db, row->id, HUB_DRAFT_COMMITTING, HUB_DRAFT_PUBLISHING, err));
-    HUB_TRY(note_commit(held->db, row->id, commit, err));
+    HUB_TRY(
+        hub_db_run_texts(held->db, "UPDATE drafts SET commit_id = ?2 WHERE id = ?1", row->id, commit, err));
     return hub_db_commit(held->db, err);
 }
 

@@ -112,13 +112,10 @@ enum hub_status hub_quotas_check_draft(const struct hub_truth *held, const char 
 
 enum hub_status hub_holding_put(struct hub_db *db, const char *draft, struct hub_error *err)
 {
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db,
-                           "INSERT OR REPLACE INTO holdings (dataset, root, path, bytes)"
-                           " SELECT dataset, root, path, stated FROM drafts WHERE id = ?1",
-                           &stmt, err));
-    hub_stmt_bind_text(stmt, 1, draft);
-    return hub_stmt_run(stmt, err);
+    return hub_db_run_texts(db,
+                            "INSERT OR REPLACE INTO holdings (dataset, root, path, bytes)"
+                            " SELECT dataset, root, path, stated FROM drafts WHERE id = ?1",
+                            draft, NULL, err);
 }
 
 enum hub_status hub_holding_set(const struct hub_truth *held, const char *dataset, uint32_t root,

@@ -108,11 +108,8 @@ enum hub_status hub_rule_put(struct hub_truth *truth, const char *name, bool fro
 
 static enum hub_status forget_jobs(struct hub_db *db, const char *name, struct hub_error *err)
 {
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, "DELETE FROM jobs WHERE rule = ? AND state IN ('waiting', 'running')", &stmt,
-                           err));
-    hub_stmt_bind_text(stmt, 1, name);
-    return hub_stmt_run(stmt, err);
+    return hub_db_run_texts(db, "DELETE FROM jobs WHERE rule = ? AND state IN ('waiting', 'running')", name,
+                            NULL, err);
 }
 
 enum hub_status hub_rule_remove(struct hub_truth *truth, const char *name, struct hub_error *err)
@@ -134,11 +131,8 @@ enum hub_status hub_rule_pause(struct hub_truth *truth, const char *name, bool p
 /* Of jobs that wait for another try: now. */
 static enum hub_status run_jobs_now(struct hub_db *db, const char *name, struct hub_error *err)
 {
-    struct hub_stmt *stmt;
-    HUB_TRY(
-        hub_db_prepare(db, "UPDATE jobs SET run_at = 0 WHERE rule = ? AND state = 'waiting'", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, name);
-    return hub_stmt_run(stmt, err);
+    return hub_db_run_texts(db, "UPDATE jobs SET run_at = 0 WHERE rule = ? AND state = 'waiting'", name, NULL,
+                            err);
 }
 
 enum hub_status hub_rule_run(struct hub_truth *truth, const char *name, struct hub_error *err)

@@ -236,14 +236,6 @@ enum hub_status hub_token_rotate(struct hub_truth *truth, const char *name, uint
     return commit(held->db, actor, "token-rotate", name, detail, err);
 }
 
-static enum hub_status remove_by(struct hub_db *db, const char *sql, const char *name, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    hub_stmt_bind_text(stmt, 1, name);
-    return hub_stmt_run(stmt, err);
-}
-
 enum hub_status hub_token_revoke(struct hub_truth *truth, const char *name,
                                  const struct hub_access_actor *actor, struct hub_error *err)
 {
@@ -253,8 +245,9 @@ enum hub_status hub_token_revoke(struct hub_truth *truth, const char *name,
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(find(held->db, name, &token, &networks, err));
-    HUB_TRY(remove_by(held->db, "DELETE FROM tokens WHERE name = ?1", name, err));
-    HUB_TRY(remove_by(held->db, "DELETE FROM access_rules WHERE who = 'token:' || ?1", name, err));
+    HUB_TRY(hub_db_run_texts(held->db, "DELETE FROM tokens WHERE name = ?1", name, NULL, err));
+    HUB_TRY(
+        hub_db_run_texts(held->db, "DELETE FROM access_rules WHERE who = 'token:' || ?1", name, NULL, err));
     return commit(held->db, actor, "token-revoke", name, "{}", err);
 }
 
