@@ -40,7 +40,7 @@ static void print_json(const struct cli *cli, const struct minari_dataset_list *
 /* Plain files are no dataset anybody loads: they are shown on request. What is wrong with them always is. */
 static bool shown(const struct cli *cli, const struct minari_summary *s)
 {
-    return cli->values[OPT_ALL] || strcmp(s->format, "files") != 0 ||
+    return cli->values[OPT_ALL] || !hub_format_is_files(s->format) ||
            (strcmp(s->status, "ready") != 0 && strcmp(s->status, "remote") != 0);
 }
 

@@ -6,6 +6,7 @@
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
 #include "storage/io/roots.h"
+#include "storage/model/format_row.h"
 #include "storage/text/json.h"
 
 #include <fcntl.h>
@@ -178,7 +179,7 @@ static int judge(struct upload *u, const json_t *datasets)
         const char *path = json_string_value(json_object_get(item, "path")),
                    *format = json_string_value(json_object_get(item, "format")),
                    *status = json_string_value(json_object_get(item, "status"));
-        if (!path || !format || !status || strcmp(format, "files") == 0)
+        if (!path || !format || !status || hub_format_is_files(format))
             continue;
         first = first ? first : path;
         if (strcmp(path, u->path) != 0)

@@ -4,6 +4,7 @@
 #include "client/lib/internal.h"
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
+#include "storage/model/format_row.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,7 +140,7 @@ int local_inspect(const char *root, const char *below, struct local_list *out)
     for (size_t i = 0; out->items && i < json_array_size(datasets); i++) {
         json_t *object = json_array_get(datasets, i);
         const char *format = hub_member_text(object, "format");
-        if (!format || strcmp(format, "files") == 0) /* nothing a person would call a dataset */
+        if (!format || hub_format_is_files(format)) /* nothing a person would call a dataset */
             continue;
         if (!read_item(root, object, &out->items[out->count++]))
             return cli_error(CLI_FAILED, "minari-inspect's report is incomplete");

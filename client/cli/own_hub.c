@@ -6,6 +6,7 @@
 #include "client/cli/waiting.h"
 #include "storage/ids/id.h"
 #include "storage/io/fs.h"
+#include "storage/model/format_row.h"
 #include "storage/query/property.h"
 #include "storage/text/time.h"
 
@@ -253,7 +254,7 @@ static const struct minari_summary *find(const struct minari_dataset_list *list,
         const struct minari_summary *s = minari_dataset_list_at(list, i);
         if (strcmp(s->id, wanted) == 0 || (!location->path && is_version_of(s->id, wanted)))
             return s;
-        if (strcmp(s->format, "files") == 0)
+        if (hub_format_is_files(s->format))
             files = s;
         else if (++*datasets == 1)
             only = s;
@@ -277,7 +278,7 @@ static int not_one(const struct cli *cli, const struct own_location *location,
     const char *requested = cli_clean(cli->subject), *below = NULL;
     own_location_describe(location, has, sizeof has);
     for (size_t i = 0; i < minari_dataset_list_count(list) && !below; i++)
-        if (strcmp(minari_dataset_list_at(list, i)->format, "files") != 0)
+        if (!hub_format_is_files(minari_dataset_list_at(list, i)->format))
             below = strchr(minari_dataset_list_at(list, i)->id, '/');
     if (!location->path)
         return no_local(cli, cli->subject);
@@ -303,7 +304,7 @@ static int take(const struct cli *cli, const struct own_location *location, cons
                 const struct minari_dataset_list *list, const char **id)
 {
     static char own_id[CLI_ID];
-    if (!wants_files(cli) && strcmp(s->format, "files") == 0)
+    if (!wants_files(cli) && hub_format_is_files(s->format))
         return not_one(cli, location, list, 0);
     if (!wants_files(cli) && strcmp(s->status, "ready") != 0)
         return cli_fail(cli, strcmp(s->status, "pending") == 0 ? MINARI_BUSY : MINARI_BROKEN,
