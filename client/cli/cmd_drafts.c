@@ -1,32 +1,24 @@
 /* drafts: datasets that are being pushed to a hub, listed and dropped. */
-#include "client/cli/cli.h"
-#include "client/cli/table.h"
+#include "client/cli/list.h"
 
 #include <inttypes.h>
 
-struct drafts {
-    struct text_table table;
-    struct hub_buf json; /* the items of --json */
-    bool as_json, no_memory;
-};
-
-static bool add_json(struct hub_buf *list, const struct minari_draft *d)
+static void put(struct hub_json *json, const void *item)
 {
-    struct hub_json json = cli_json_item(list);
-    hub_json_put_text(&json, "draft", d->draft);
-    hub_json_put_text(&json, "id", d->id);
-    hub_json_put_text(&json, "state", d->state);
-    hub_json_put_uint(&json, "files", d->files);
-    hub_json_put_uint(&json, "complete", d->complete);
-    hub_json_put_uint(&json, "bytes", d->bytes);
-    hub_json_put_text(&json, "changed", d->changed);
-    hub_json_put_text(&json, "ends", d->ends);
-    hub_json_end_object(&json);
-    return !hub_json_status(&json);
+    const struct minari_draft *d = item;
+    hub_json_put_text(json, "draft", d->draft);
+    hub_json_put_text(json, "id", d->id);
+    hub_json_put_text(json, "state", d->state);
+    hub_json_put_uint(json, "files", d->files);
+    hub_json_put_uint(json, "complete", d->complete);
+    hub_json_put_uint(json, "bytes", d->bytes);
+    hub_json_put_text(json, "changed", d->changed);
+    hub_json_put_text(json, "ends", d->ends);
 }
 
-static bool add_row(struct text_table *table, const struct minari_draft *d)
+static bool add(struct text_table *table, const void *item)
 {
+    const struct minari_draft *d = item;
     char files[64], size[TABLE_NUMBER];
     snprintf(files, sizeof files, "%" PRIu64 " of %" PRIu64, d->complete, d->files);
     hub_number_size(d->bytes, size);
@@ -36,37 +28,26 @@ static bool add_row(struct text_table *table, const struct minari_draft *d)
 
 static int on_draft(const struct minari_draft *draft, void *user)
 {
-    struct drafts *d = user;
-    if (!(d->as_json ? add_json(&d->json, draft) : add_row(&d->table, draft)))
-        d->no_memory = true;
-    return d->no_memory;
+    return cli_list_take(user, draft);
 }
 
 static int list(struct cli *cli)
 {
     struct minari_error err;
-    struct drafts d = {.table = {.title = "Drafts",
-                                 .columns = {{"Draft", false},
-                                             {"ID", false},
-                                             {"State", false},
-                                             {"Files", true},
-                                             {"Size", true},
-                                             {"Changed", false}},
-                                 .count = 6},
-                       .json = HUB_BUF_INIT(64 * MIB),
-                       .as_json = cli->values[OPT_JSON]};
-    int code = CLI_OK;
-    if (minari_draft_each(cli->client, on_draft, &d, &err))
-        code = d.no_memory ? cli_error(CLI_FAILED, "no memory for a list") : cli_report(cli, &err);
-    else if (d.as_json)
-        printf("{\"items\":[%s%s]}\n", d.json.size ? "\n" : "", d.json.size ? d.json.data : "");
-    else if (d.table.row_count)
-        table_print(&d.table, stdout, cli->terminal, cli->colour);
-    else
-        cli_note(cli, "no draft is open");
-    table_dispose(&d.table);
-    hub_buf_dispose(&d.json);
-    return code;
+    struct cli_list drafts = {.cli = cli,
+                              .table = {.title = "Drafts",
+                                        .columns = {{"Draft", false},
+                                                    {"ID", false},
+                                                    {"State", false},
+                                                    {"Files", true},
+                                                    {"Size", true},
+                                                    {"Changed", false}},
+                                        .count = 6},
+                              .nothing = "no draft is open",
+                              .put = put,
+                              .add = add};
+    const enum minari_status st = minari_draft_each(cli->client, on_draft, &drafts, &err);
+    return cli_list_end(&drafts, st, &err);
 }
 
 static int drop(struct cli *cli, const char *draft)

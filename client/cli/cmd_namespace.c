@@ -1,62 +1,43 @@
 /* namespace: what folders of datasets say of themselves, on this machine or on a hub. */
-#include "client/cli/cli.h"
-#include "client/cli/table.h"
+#include "client/cli/list.h"
 
 #include <stdlib.h>
 
 /* ---- list ---- */
 
-struct listed_spaces {
-    struct text_table table;
-    struct hub_buf json; /* the items of --json */
-    bool as_json, no_memory;
-};
-
-static bool add_json(struct hub_buf *list, const struct minari_namespace *space)
+static void put(struct hub_json *json, const void *item)
 {
-    struct hub_json json = cli_json_item(list);
-    hub_json_put_text(&json, "namespace", space->name);
+    const struct minari_namespace *space = item;
+    hub_json_put_text(json, "namespace", space->name);
     if (space->metadata)
-        hub_json_put_raw(&json, "metadata", hub_view_of(space->metadata));
-    hub_json_put_text(&json, "problem", space->problem);
-    hub_json_end_object(&json);
-    return !hub_json_status(&json);
+        hub_json_put_raw(json, "metadata", hub_view_of(space->metadata));
+    hub_json_put_text(json, "problem", space->problem);
 }
 
-static bool add_row(struct text_table *table, const struct minari_namespace *space)
+static bool add(struct text_table *table, const void *item)
 {
+    const struct minari_namespace *space = item;
     const char *said = space->description ? space->description : space->problem ? space->problem : "";
     return table_add(table, (const char *const[]){space->name, said});
 }
 
 static int on_space(const struct minari_namespace *space, void *user)
 {
-    struct listed_spaces *s = user;
-    if (!(s->as_json ? add_json(&s->json, space) : add_row(&s->table, space)))
-        s->no_memory = true;
-    return s->no_memory;
+    return cli_list_take(user, space);
 }
 
 static int list(struct cli *cli)
 {
     struct minari_error err;
-    struct listed_spaces s = {.table = {.title = "Namespaces",
+    struct cli_list spaces = {.cli = cli,
+                              .table = {.title = "Namespaces",
                                         .columns = {{"Namespace", false}, {"Description", false}},
                                         .count = 2},
-                              .json = HUB_BUF_INIT(64 * MIB),
-                              .as_json = cli->values[OPT_JSON]};
-    int code = CLI_OK;
-    if (minari_namespace_each(cli->client, cli_root(), on_space, &s, &err))
-        code = s.no_memory ? cli_error(CLI_FAILED, "no memory for a list") : cli_report(cli, &err);
-    else if (s.as_json)
-        printf("{\"items\":[%s%s]}\n", s.json.size ? "\n" : "", s.json.size ? s.json.data : "");
-    else if (s.table.row_count)
-        table_print(&s.table, stdout, cli->terminal, cli->colour);
-    else
-        cli_note(cli, "no namespace is there");
-    table_dispose(&s.table);
-    hub_buf_dispose(&s.json);
-    return code;
+                              .nothing = "no namespace is there",
+                              .put = put,
+                              .add = add};
+    const enum minari_status st = minari_namespace_each(cli->client, cli_root(), on_space, &spaces, &err);
+    return cli_list_end(&spaces, st, &err);
 }
 
 /* ---- create, update ---- */
