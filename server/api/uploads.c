@@ -6,8 +6,9 @@ enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_statu
 {
     return hub_fail_as(
         err, st, problem,
-        "This hub takes no uploads (%.200s): it is read-only, and datasets are put into its directories%s",
-        request->target + 1, more);
+        "Nothing is uploaded to %.200s: datasets are pushed with `minari-cli upload PATH ID`, or "
+        "by /api/v1/drafts; clients of Hugging Face and of buckets only read here%s",
+        request->target, more);
 }
 
 enum hub_status hub_refuse_method(const struct hub_request *request, const char *allow, struct hub_error *err)

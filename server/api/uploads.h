@@ -4,7 +4,7 @@
 
 #include "server/http/http.h"
 
-/** Fail with "This hub takes no uploads ...", and `more` behind it. */
+/** Fail with what takes uploads instead, and `more` behind it. */
 enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_status st,
                                enum hub_problem_code problem, const char *more, struct hub_error *err);
 /** As `not_allowed` of a protocol: what can only be read is asked to change. HUB_OK: that is not what is

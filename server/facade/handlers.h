@@ -21,7 +21,7 @@ hub_handler hub_hf_tree, hub_hf_paths; /* hf_tree.c */
 hub_handler hub_hf_resolve;            /* hf_resolve.c */
 /* hf_upstream.c: unknown repositories, other addresses of known ones, uploads */
 hub_handler hub_hf_others, hub_hf_repo_others, hub_hf_uploads;
-/** The refusal of a POST before its body comes: this hub takes no uploads, or has no such repo. */
+/** The refusal of a POST before its body comes: nothing is uploaded there, or there is no such repo. */
 HUB_MUST_USE enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err);
 /** The `not_allowed` of this protocol: 403, which its clients show, where Google's and ours know 405. */
 enum hub_status hub_hf_refuse_method(const struct hub_request *request, const char *allow,

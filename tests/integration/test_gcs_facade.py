@@ -374,7 +374,7 @@ def test_uploads_are_refused_in_the_same_words_by_every_protocol(lab):
                     while more := s.recv(65536):
                         got += more
                 assert got.startswith(b"HTTP/1.1 %d " % status) and f"Content-Type: {kind}\r\n".encode() in got, (method, path, got[:300])
-                words = f"This hub takes no uploads ({path.split('?')[0][1:]}): it is read-only, and datasets are put into its directories"
+                words = f"Nothing is uploaded to {path.split('?')[0]}: datasets are pushed with `minari-cli upload PATH ID`, or by /api/v1/drafts"
                 assert words.encode() in got, (method, path, got[:1000])
                 assert got.count(b"HTTP/1.1 ") == 1 + (not body), (method, path)
 
