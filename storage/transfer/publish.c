@@ -1,91 +1,25 @@
 /* Publishing by rename: see publish.h. */
 #include "storage/transfer/publish.h"
 
-#include "storage/base/order.h"
 #include "storage/ids/id.h"
-#include "storage/io/fs.h"
 #include "storage/io/roots.h"
 #include "storage/remote/remote.h"
 #include "storage/text/json.h"
+#include "storage/transfer/move.h"
 #include "storage/transfer/removed.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_ENTRIES = 10000, JOURNAL_BYTES = 64 * 1024 };
 
-/* A dataset's place, and a place for what was there: in the trash, or where it is kept. */
-struct move {
-    int parent; /* the folder that holds the dataset */
-    const char *name;
-    int trash;
-    char old[NAME_MAX + 1]; /* in the trash */
-    const char *keep;       /* NULL: the trash it is */
-};
-
-static void end_move(struct move *m)
-{
-    hub_closep(&m->parent);
-    hub_closep(&m->trash);
-}
-
-/* Open the folder that is to hold a kept tree; its name there. */
-static enum hub_status open_kept(const struct hub_private *place, const char *keep, bool make, int *fd,
-                                 const char **name, struct hub_error *err)
-{
-    const char *slash = strrchr(keep, '/');
-    HUB_CLEANUP(hub_freep) char *above = strndup(keep, slash ? (size_t)(slash - keep) : 0);
-    HUB_TRY(hub_allocated(above, err));
-    *name = slash ? slash + 1 : keep;
-    if (strlen(*name) > NAME_MAX)
-        return hub_fail(err, HUB_INVALID, "'%.200s' is too long for the name of a file", *name);
-    if (make)
-        HUB_TRY(hub_fs_make_dirs(place->folder, above, 0700, err));
-    return hub_fs_open_beneath(place->folder, above, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, fd, err);
-}
-
-/* `keep` of the move is set, or NULL. */
-static enum hub_status begin_move(const struct hub_private *place, const char *id, bool make, struct move *m,
-                                  struct hub_error *err)
-{
-    const char *kept;
-    HUB_TRY(hub_private_parent(place, id, make, &m->parent, &m->name, err));
-    if (m->keep) {
-        HUB_TRY(open_kept(place, m->keep, true, &m->trash, &kept, err));
-        snprintf(m->old, sizeof m->old, "%s", kept);
-        return HUB_OK;
-    }
-    hub_private_name(m->old);
-    return hub_private_folder(place->folder, "trash", true, &m->trash, err);
-}
-
-static bool is_there(int directory, const char *name)
-{
-    struct stat st;
-    return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-static enum hub_status sync_both(int a, int b, struct hub_error *err)
-{
-    HUB_TRY(hub_fs_sync_dir(a, "", err));
-    return hub_fs_sync_dir(b, "", err);
-}
-
-static enum hub_status not_a_dataset(const char *id, enum hub_status status, struct hub_error *err)
-{
-    return hub_fail_as(
-        err, status, HUB_PROBLEM_NOT_A_DATASET,
-        "'%s' exists but is not a dataset: it has neither a data folder nor the record of a download", id);
-}
-
 /* ---- the pair of renames: its journal is a file in "replace", of names relative to root and folder ---- */
 
 static enum hub_status write_journal(const struct hub_private *place, const char *id, const char *tree,
-                                     const struct move *m, int *folder, char journal[64],
+                                     const struct hub_move *m, int *folder, char journal[64],
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(JOURNAL_BYTES);
@@ -106,19 +40,19 @@ static enum hub_status write_journal(const struct hub_private *place, const char
 }
 
 static enum hub_status replace_in_two(const struct hub_private *place, const char *id, const char *tree,
-                                      const struct move *m, struct hub_error *err)
+                                      const struct hub_move *m, struct hub_error *err)
 {
     char journal[64];
     HUB_CLEANUP(hub_closep) int folder = -1;
     HUB_TRY(write_journal(place, id, tree, m, &folder, journal, err));
     if (renameat(m->parent, m->name, m->trash, m->old) || renameat(place->folder, tree, m->parent, m->name)) {
         const int why = errno;
-        if (is_there(m->trash, m->old) && !is_there(m->parent, m->name))
+        if (hub_is_there(m->trash, m->old) && !hub_is_there(m->parent, m->name))
             (void)renameat(m->trash, m->old, m->parent, m->name);
         (void)unlinkat(folder, journal, 0);
         return hub_fail_errno(err, why, "'%s' cannot be replaced", id);
     }
-    HUB_TRY(sync_both(m->parent, m->trash, err));
+    HUB_TRY(hub_sync_both(m->parent, m->trash, err));
     (void)unlinkat(folder, journal, 0);
     return HUB_OK;
 }
@@ -156,7 +90,7 @@ static enum hub_status read_journal(int folder, const char *name, json_t **out, 
 static bool replay(const struct hub_private *place, int folder, const char *journal)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
-    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
+    HUB_CLEANUP(hub_move_end) struct hub_move m = {.parent = -1, .trash = -1};
     if (read_journal(folder, journal, &doc, NULL))
         return true;
     const char *id = hub_member_text(doc, "id"), *tree = hub_member_text(doc, "new"),
@@ -165,15 +99,16 @@ static bool replay(const struct hub_private *place, int folder, const char *jour
     if (!id || !tree || !old || hub_folder_check(hub_view_of(id), NULL) || !is_tree(tree) ||
         !(m.keep ? is_kept(m.keep) : hub_private_name_is_ours(old, "")))
         return true;
-    if (begin_move(place, id, true, &m, NULL))
+    if (hub_move_begin(place, id, true, &m, NULL))
         return false;
     old = m.keep ? m.old : old;
-    if (is_there(m.parent, m.name) || !is_there(m.trash, old)) /* begun not at all, or finished, or undone */
+    if (hub_is_there(m.parent, m.name) ||
+        !hub_is_there(m.trash, old)) /* begun not at all, or finished, or undone */
         return true;
     if (renameat(place->folder, tree, m.parent, m.name) && /* the new one was whole: finish; else undo */
         renameat(m.trash, old, m.parent, m.name))
         return false;
-    return !sync_both(m.parent, m.trash, NULL);
+    return !hub_sync_both(m.parent, m.trash, NULL);
 }
 
 static enum hub_status list_ours(const struct hub_private *place, const char *name, int *fd,
@@ -217,8 +152,6 @@ enum hub_status hub_publish_recover(const struct hub_private *place, struct hub_
 
 /* ---- publish ---- */
 
-enum { DEPTH = 64, MAX_FILES = 10000000 };
-
 /* What the new tree has as well loses its name in the old one now, and not when the trash is emptied: a
  * file's stamp changes with its links, and what is known of it is kept by its stamp. Whoever reads it has
  * it open. */
@@ -227,8 +160,8 @@ static void drop_links(int directory, const char *path, unsigned depth)
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
     HUB_CLEANUP(hub_closep) int fd = -1;
     struct stat st;
-    if (depth == DEPTH || hub_private_folder(directory, path, false, &fd, NULL) ||
-        hub_fs_list(fd, "", MAX_FILES, &names, NULL))
+    if (depth == HUB_MOVE_DEPTH || hub_private_folder(directory, path, false, &fd, NULL) ||
+        hub_fs_list(fd, "", HUB_MOVE_FILES, &names, NULL))
         return;
     for (size_t i = 0; i < names.count; i++) {
         const char *name = names.items[i].text;
@@ -242,10 +175,10 @@ static void drop_links(int directory, const char *path, unsigned depth)
 }
 
 static enum hub_status replace(const struct hub_private *place, const char *id, const char *tree,
-                               const struct move *m, bool pair, struct hub_error *err)
+                               const struct hub_move *m, bool pair, struct hub_error *err)
 {
     if (!hub_private_is_dataset(m->parent, m->name))
-        return not_a_dataset(id, HUB_EXISTS, err);
+        return hub_not_a_dataset(id, HUB_EXISTS, err);
     if (!pair && renameat2(place->folder, tree, m->parent, m->name, RENAME_EXCHANGE) == 0) {
         HUB_TRY(hub_fs_sync_dir(m->parent, "", err));
         if (renameat(place->folder, tree, m->trash, m->old))
@@ -261,13 +194,13 @@ static enum hub_status replace(const struct hub_private *place, const char *id, 
 static enum hub_status publish(const struct hub_private *place, const char *id, const char *tree,
                                const char *keep, bool may_replace, bool pair, struct hub_error *err)
 {
-    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1, .keep = keep};
-    HUB_TRY(begin_move(place, id, true, &m, err));
+    HUB_CLEANUP(hub_move_end) struct hub_move m = {.parent = -1, .trash = -1, .keep = keep};
+    HUB_TRY(hub_move_begin(place, id, true, &m, err));
     HUB_TRY(hub_fs_sync_dir(place->folder, tree, err));
     if (renameat2(place->folder, tree, m.parent, m.name, RENAME_NOREPLACE) == 0)
         return hub_fs_sync_dir(m.parent, "", err);
     const int why = errno;
-    if (is_there(m.parent, m.name)) {
+    if (hub_is_there(m.parent, m.name)) {
         if (!may_replace)
             return hub_fail(err, HUB_EXISTS, "'%s' already exists", id);
         HUB_TRY(replace(place, id, tree, &m, pair, err));
@@ -305,10 +238,10 @@ enum hub_status hub_publish_keep(const struct hub_private *place, const char *tr
 {
     HUB_CLEANUP(hub_closep) int above = -1;
     const char *name;
-    if (!is_there(place->folder, tree))
+    if (!hub_is_there(place->folder, tree))
         return HUB_OK;
-    HUB_TRY(open_kept(place, keep, true, &above, &name, err));
-    if (is_there(above, name))
+    HUB_TRY(hub_kept_parent(place, keep, true, &above, &name, err));
+    if (hub_is_there(above, name))
         return HUB_OK;
     if (renameat(place->folder, tree, above, name))
         return hub_fail_errno(err, errno, "'%.200s' cannot be kept", keep);
@@ -330,7 +263,7 @@ enum hub_status hub_publish_drop(const struct hub_private *place, const char *ke
     HUB_CLEANUP(hub_closep) int lock = -1, above = -1;
     const char *name;
     HUB_TRY(hub_private_lock(place, &lock, err));
-    const enum hub_status st = open_kept(place, keep, false, &above, &name, err);
+    const enum hub_status st = hub_kept_parent(place, keep, false, &above, &name, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
     HUB_TRY(hub_removed_put(place, above, name, err));
@@ -363,9 +296,9 @@ enum hub_status hub_publish_free(const struct hub_private *place, const char *ta
     const enum hub_status st = hub_private_parent(place, target, false, &parent, &name, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
-    return is_there(parent, name) ? hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
-                                                "something is in the folder '%.200s' already", target)
-                                  : HUB_OK;
+    return hub_is_there(parent, name) ? hub_fail_as(err, HUB_EXISTS, HUB_PROBLEM_EXISTS,
+                                                    "something is in the folder '%.200s' already", target)
+                                      : HUB_OK;
 }
 
 enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
@@ -376,163 +309,7 @@ enum hub_status hub_publish_replaceable(const struct hub_private *place, const c
     const enum hub_status st = hub_private_parent(place, id, false, &parent, &name, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
-    return is_there(parent, name) && !hub_private_is_dataset(parent, name)
-               ? not_a_dataset(id, HUB_EXISTS, err)
+    return hub_is_there(parent, name) && !hub_private_is_dataset(parent, name)
+               ? hub_not_a_dataset(id, HUB_EXISTS, err)
                : HUB_OK;
-}
-
-/* ---- withdraw ---- */
-
-/* A walk through a dataset, by what was fetched into it. */
-struct withdrawal {
-    const struct hub_fetched *fetched;
-    bool removes; /* remove the fetched files, except the record */
-    bool others;  /* there are other files */
-    int why;      /* 0, or the first errno of what could not be removed */
-};
-
-static void look_at_file(struct withdrawal *w, int directory, const char *name, const char *path)
-{
-    if (strcmp(path, HUB_RECORD_FILE) == 0)
-        return;
-    if (!w->fetched->count ||
-        !bsearch(&path, w->fetched->files, w->fetched->count, sizeof *w->fetched->files, hub_by_text))
-        w->others = true;
-    else if (w->removes && unlinkat(directory, name, 0) && !w->why)
-        w->why = errno;
-}
-
-/* What cannot be read may hold other files. */
-static void look_into(struct withdrawal *w, int directory, const char *name, const char *path, unsigned depth)
-{
-    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
-    HUB_CLEANUP(hub_closep) int fd = -1;
-    struct stat st;
-    if (depth == DEPTH || hub_private_folder(directory, name, false, &fd, NULL) ||
-        hub_fs_list(fd, "", MAX_FILES, &names, NULL)) {
-        w->others = true;
-        return;
-    }
-    for (size_t i = 0; i < names.count; i++) {
-        const char *entry = names.items[i].text;
-        HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, entry);
-        if (!below || fstatat(fd, entry, &st, AT_SYMLINK_NOFOLLOW)) {
-            w->others = true;
-        } else if (!S_ISDIR(st.st_mode)) {
-            look_at_file(w, fd, entry, below);
-        } else {
-            look_into(w, fd, entry, below, depth + 1);
-            if (w->removes)
-                (void)unlinkat(fd, entry, AT_REMOVEDIR); /* not empty: fine */
-        }
-    }
-}
-
-enum hub_status hub_publish_others(const struct hub_private *place, const char *id,
-                                   const struct hub_fetched *own, bool *others, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_closep) int parent = -1;
-    const char *name;
-    struct withdrawal walk = {.fetched = own};
-    HUB_TRY(hub_private_parent(place, id, false, &parent, &name, err));
-    look_into(&walk, parent, name, "", 0);
-    *others = walk.others;
-    return HUB_OK;
-}
-
-/* The record goes last: until then it is still a dataset, and withdrawn once more. */
-static enum hub_status remove_fetched(const struct move *m, const char *id, struct withdrawal *w,
-                                      struct hub_error *err)
-{
-    HUB_CLEANUP(hub_closep) int fd = -1;
-    w->removes = true;
-    look_into(w, m->parent, m->name, "", 0);
-    if (w->why)
-        return hub_fail_errno(err, w->why, "'%s' cannot be removed", id);
-    HUB_TRY(hub_private_folder(m->parent, m->name, false, &fd, err));
-    if (unlinkat(fd, HUB_RECORD_FILE, 0) && errno != ENOENT)
-        return hub_fail_errno(err, errno, "'%s' cannot be removed", id);
-    return hub_fs_sync_dir(fd, "", err);
-}
-
-/* The namespaces above a dataset, from the innermost, as far as nothing is in them. */
-static void tidy(const struct hub_private *place, const char *id)
-{
-    char above[HUB_MAX_ID + 1];
-    snprintf(above, sizeof above, "%s", id);
-    for (char *slash; (slash = strrchr(above, '/'));) {
-        HUB_CLEANUP(hub_closep) int parent = -1;
-        const char *name;
-        *slash = '\0';
-        if (hub_private_parent(place, above, false, &parent, &name, NULL) ||
-            unlinkat(parent, name, AT_REMOVEDIR)) /* not empty: fine */
-            return;
-    }
-}
-
-/* Open the place of a dataset that must be there; the lock is held. */
-static enum hub_status begin_withdrawal(const struct hub_private *place, const char *id, struct move *m,
-                                        struct hub_error *err)
-{
-    const enum hub_status st = begin_move(place, id, false, m, err);
-    if (st == HUB_NOT_FOUND || (!st && !is_there(m->parent, m->name)))
-        return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%s' here",
-                           id);
-    if (!st && !hub_private_is_dataset(m->parent, m->name))
-        return not_a_dataset(id, HUB_NOT_FOUND, err);
-    return st;
-}
-
-enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
-                             const struct hub_fetched *fetched, struct hub_error *err)
-{
-    struct withdrawal walk = {.fetched = fetched};
-    HUB_CLEANUP(hub_closep) int lock = -1;
-    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
-    HUB_TRY(hub_private_lock(place, &lock, err));
-    HUB_TRY(begin_withdrawal(place, id, &m, err));
-    if (fetched)
-        look_into(&walk, m.parent, m.name, "", 0);
-    if (walk.others)
-        return remove_fetched(&m, id, &walk, err);
-    if (renameat(m.parent, m.name, m.trash, m.old))
-        return hub_fail_errno(err, errno, "'%s' cannot be moved to the trash", id);
-    HUB_TRY(sync_both(m.parent, m.trash, err));
-    HUB_TRY(hub_fs_remove(m.trash, m.old, err));
-    tidy(place, id);
-    return HUB_OK;
-}
-
-enum hub_status hub_withdraw_keeping(const struct hub_private *place, const char *id, const char *keep,
-                                     struct hub_error *err)
-{
-    HUB_CLEANUP(hub_closep) int lock = -1;
-    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1, .keep = keep};
-    HUB_TRY(hub_private_lock(place, &lock, err));
-    HUB_TRY(begin_withdrawal(place, id, &m, err));
-    if (renameat(m.parent, m.name, m.trash, m.old))
-        return hub_fail_errno(err, errno, "'%s' cannot be moved to what is kept", id);
-    HUB_TRY(sync_both(m.parent, m.trash, err));
-    tidy(place, id);
-    return HUB_OK;
-}
-
-enum hub_status hub_publish_move(const struct hub_private *place, const char *from, const char *to,
-                                 struct hub_error *err)
-{
-    HUB_CLEANUP(hub_closep) int lock = -1, old = -1, new = -1;
-    const char *name, *new_name;
-    HUB_TRY(hub_private_lock(place, &lock, err));
-    const enum hub_status st = hub_private_parent(place, from, false, &old, &name, err);
-    if (st == HUB_NOT_FOUND || (!st && !is_there(old, name)))
-        return HUB_OK;
-    HUB_TRY(st);
-    HUB_TRY(hub_private_parent(place, to, true, &new, &new_name, err));
-    if (is_there(new, new_name))
-        return hub_fail(err, HUB_EXISTS, "'%s' already exists", to);
-    if (renameat(old, name, new, new_name))
-        return hub_fail_errno(err, errno, "'%s' cannot be moved to '%s'", from, to);
-    HUB_TRY(sync_both(new, old, err));
-    tidy(place, from);
-    return HUB_OK;
 }
