@@ -6,20 +6,15 @@
  * both places. Links lead to NAME.md#anchor, #anchor, https:// or http://hub:8080/..., which is this hub.
  * Refused are links to pages and sections that are not there, two equal anchors in a page, pictures,
  * entities, and languages of code that tests do not know. */
-#include <ctype.h>
+#include "guide_text.h"
+
 #include <md4c.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PAGES = 32, MAX_SECTIONS = 128, MAX_LINKS = 1024, MAX_FILE = 1 << 20 };
-
-struct text {
-    char *data; /* NUL-terminated once something was added */
-    size_t size, room;
-};
 
 struct section {
     struct text anchor, title, html, words;
@@ -65,60 +60,9 @@ refuse(const struct guide_section_page *page, const char *fmt, ...)
     exit(1);
 }
 
-/* ---- text ---- */
-
-static void add(struct text *to, const char *data, size_t size)
-{
-    if (!to->data || to->size + size + 1 > to->room) {
-        to->room = 2 * (to->size + size + 1);
-        to->data = realloc(to->data, to->room);
-        if (!to->data)
-            abort();
-    }
-    if (size)
-        memcpy(to->data + to->size, data, size);
-    to->size += size;
-    to->data[to->size] = '\0';
-}
-
-static void add_text(struct text *to, const char *text)
-{
-    add(to, text, strlen(text));
-}
-
-static void add_escaped(struct text *to, const char *data, size_t size)
-{
-    static const char special[] = "&<>\"";
-    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-    for (size_t i = 0; i < size; i++) {
-        const char *found = data[i] ? strchr(special, data[i]) : NULL;
-        if (found)
-            add_text(to, names[found - special]);
-        else
-            add(to, data + i, 1);
-    }
-}
-
-static bool is(const struct text *text, const char *word)
-{
-    return text->data && strcmp(text->data, word) == 0;
-}
-
 static void put(const char *html)
 {
-    add_text(&at.section->html, html);
-}
-
-/* As GitHub: letters and digits in lower case, '-' for a blank, nothing else but '-' and '_'. */
-static void add_anchor(struct text *to, const struct text *title)
-{
-    add_text(to, "");
-    for (size_t i = 0; i < title->size; i++) {
-        const unsigned char c = (unsigned char)title->data[i];
-        const char lower = (char)(c == ' ' ? '-' : tolower(c));
-        if (isalnum(c) || c == ' ' || c == '-' || c == '_')
-            add(to, &lower, 1);
-    }
+    text_put(&at.section->html, html);
 }
 
 /* ---- headings ---- */
@@ -134,7 +78,7 @@ static void begin_section(void)
 static const struct section *section_named(const struct guide_section_page *page, const char *anchor)
 {
     for (unsigned i = 0; i < page->count; i++)
-        if (is(&page->sections[i].anchor, anchor))
+        if (text_is(&page->sections[i].anchor, anchor))
             return &page->sections[i];
     return NULL;
 }
@@ -148,14 +92,14 @@ static void end_heading(unsigned level)
         refuse(at.page, "a page has one heading of the first level, at its top");
     if (level > 3)
         refuse(at.page, "a heading of level %u: a page has three", level);
-    add_anchor(&anchor, &section->title);
+    text_anchor(&anchor, &section->title);
     if (!anchor.size || anchor.size > 80 || section_named(at.page, anchor.data))
         refuse(at.page, "the anchor '%s' is empty, too long, or there already", anchor.data);
     section->anchor = anchor;
     section->html = (struct text){0};
     snprintf(tag, sizeof tag, "<h%u id=\"%s\">", level, anchor.data);
     put(tag);
-    add(&section->html, inner.data, inner.size);
+    text_add(&section->html, inner.data, inner.size);
     snprintf(tag, sizeof tag, "</h%u>\n", level);
     put(tag);
     free(inner.data);
@@ -169,7 +113,7 @@ static void put_pre(const char *begin, const char *code, size_t size)
     while (size && code[size - 1] == '\n')
         size--;
     put(begin);
-    add_escaped(&at.section->html, code, size);
+    text_escape(&at.section->html, code, size);
     put("</code></pre>\n");
 }
 
@@ -187,11 +131,11 @@ static void put_console(void)
             refuse(at.page, "a console begins with '$ '");
         for (bool goes_on = true; goes_on; line += strcspn(line, "\n") + 1) {
             const size_t size = strcspn(line, "\n");
-            add(&command, line + 2, size - 2 + 1);
+            text_add(&command, line + 2, size - 2 + 1);
             goes_on = size && line[size - 1] == '\\' && strncmp(line + size + 1, "> ", 2) == 0;
         }
         for (; *line && strncmp(line, "$ ", 2) != 0; line += strcspn(line, "\n") + 1)
-            add(&output, line, strcspn(line, "\n") + 1);
+            text_add(&output, line, strcspn(line, "\n") + 1);
         put_pre(PRE_COPIED, command.data, command.size);
         if (output.size)
             put_pre(PRE_SHOWN, output.data, output.size);
@@ -206,9 +150,9 @@ static void end_code(void)
                                         "caddyfile", "ini",    "json", NULL};
     bool is_known = !at.language.size;
     for (unsigned i = 0; known[i]; i++)
-        is_known |= is(&at.language, known[i]);
-    add(&at.section->words, at.code.data, at.code.size);
-    if (is(&at.language, "console"))
+        is_known |= text_is(&at.language, known[i]);
+    text_add(&at.section->words, at.code.data, at.code.size);
+    if (text_is(&at.language, "console"))
         put_console();
     else if (!is_known)
         refuse(at.page, "code in '%s', a language that the tests do not support", at.language.data);
@@ -220,8 +164,8 @@ static void end_code(void)
 static void begin_code(const MD_BLOCK_CODE_DETAIL *code)
 {
     at.code.size = at.language.size = 0;
-    add_text(&at.code, "");
-    add(&at.language, code->lang.text, code->lang.size);
+    text_put(&at.code, "");
+    text_add(&at.language, code->lang.text, code->lang.size);
     at.in_code = true;
 }
 
@@ -230,7 +174,7 @@ static void begin_code(const MD_BLOCK_CODE_DETAIL *code)
 static void begin_table(void)
 {
     put("<div class=\"wide\" tabindex=\"0\"><table><caption class=\"visually-hidden\">");
-    add_escaped(&at.section->html, at.section->title.data, at.section->title.size);
+    text_escape(&at.section->html, at.section->title.data, at.section->title.size);
     put("</caption>");
 }
 
@@ -306,7 +250,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *none)
         put(type == MD_BLOCK_TD ? ">" : ">\n");
     }
     at.in_lead &= type != MD_BLOCK_P;
-    add_text(&at.section->words, "\n");
+    text_put(&at.section->words, "\n");
     return 0;
 }
 
@@ -317,21 +261,21 @@ static void put_inner_link(const char *target)
 {
     const size_t size = strcspn(target, "#");
     struct text name = {0};
-    add(&name, target, size > 3 && strncmp(target + size - 3, ".md", 3) == 0 ? size - 3 : 0);
+    text_add(&name, target, size > 3 && strncmp(target + size - 3, ".md", 3) == 0 ? size - 3 : 0);
     if (!name.size && size)
         refuse(at.page, "a link to '%s', which is neither a page of the guide nor an address", target);
     if (link_count == MAX_LINKS)
         refuse(at.page, "more than %d links", MAX_LINKS);
     struct guide_link *link = &links[link_count++];
     link->from = at.page;
-    add_text(&link->page, name.size ? name.data : at.page->name.data);
-    add_text(&link->anchor, target[size] ? target + size + 1 : "");
+    text_put(&link->page, name.size ? name.data : at.page->name.data);
+    text_put(&link->anchor, target[size] ? target + size + 1 : "");
     put("<a href=\"");
     if (name.size) {
         put("/~guide/");
         put(name.data);
     }
-    add_escaped(&at.section->html, target + size, strlen(target + size));
+    text_escape(&at.section->html, target + size, strlen(target + size));
     put("\">");
     free(name.data);
 }
@@ -340,13 +284,13 @@ static void put_link(const MD_SPAN_A_DETAIL *a)
 {
     static const char hub[] = "http://hub:8080/";
     struct text target = {0};
-    add(&target, a->href.text, a->href.size);
+    text_add(&target, a->href.text, a->href.size);
     const bool away = strncmp(target.data, "https://", 8) == 0;
     const bool here = strncmp(target.data, hub, strlen(hub)) == 0;
     if (away || here) {
         put(away ? "<a rel=\"noopener noreferrer\" href=\"" : "<a href=\"");
         const char *shown = here ? target.data + strlen(hub) - 1 : target.data;
-        add_escaped(&at.section->html, shown, strlen(shown));
+        text_escape(&at.section->html, shown, strlen(shown));
         put("\">");
     } else {
         put_inner_link(target.data);
@@ -391,14 +335,14 @@ static int take_text(MD_TEXTTYPE type, const MD_CHAR *data, MD_SIZE size, void *
         data = " ";
         size = 1;
     } else if (at.in_code) {
-        add(&at.code, data, size);
+        text_add(&at.code, data, size);
         return 0;
     } else {
-        add_escaped(&at.section->html, data, size);
+        text_escape(&at.section->html, data, size);
     }
-    add(at.in_heading ? &at.section->title : &at.section->words, data, size);
+    text_add(at.in_heading ? &at.section->title : &at.section->words, data, size);
     if (at.in_lead)
-        add(&at.page->lead, data, size);
+        text_add(&at.page->lead, data, size);
     return 0;
 }
 
@@ -425,7 +369,7 @@ static void read_page(const char *path)
     at.had_lead = false;
     at.page->file = path;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    add(&at.page->name, name, strcspn(name, "."));
+    text_add(&at.page->name, name, strcspn(name, "."));
     if (size == MAX_FILE || md_parse(text, (MD_SIZE)size, &parser, NULL) || !at.page->lead.size)
         refuse(at.page,
                "not a page of the guide: a heading, a paragraph that says what it is about, sections");
