@@ -1,6 +1,7 @@
 /* One attempt of a request: its options, what it brings, and whether there is another. See attempt.h. */
 #include "storage/net/attempt.h"
 
+#include "storage/net/authorities.h"
 #include "storage/net/problem.h"
 #include "storage/net/redirect.h"
 #include "storage/text/time.h"
@@ -100,6 +101,7 @@ static enum hub_status set_up(struct hub_transport_slot *s)
     CURL *e = s->easy;
     curl_easy_reset(e); /* connections and the DNS cache stay */
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    hub_set_authorities(e);
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L); /* see `redirect` */
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* one transfer a connection: parallel ranges are meant to be parallel */

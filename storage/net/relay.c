@@ -2,6 +2,7 @@
 #include "storage/net/relay.h"
 
 #include "storage/base/thread.h"
+#include "storage/net/authorities.h"
 #include "storage/text/time.h"
 
 #include <ctype.h>
@@ -186,6 +187,7 @@ static enum hub_status set_up(const struct hub_relay *relay, struct hub_relayed 
     CURL *e = r->easy = curl_easy_init();
     HUB_TRY(hub_allocated(e, err));
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    hub_set_authorities(e);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(e, CURLOPT_USERAGENT, relay->user_agent);

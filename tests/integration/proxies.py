@@ -32,6 +32,20 @@ def certificate(folder):
     return pem, key
 
 
+def signed_certificate(folder):
+    """(authority, certificate, key): of localhost, by an authority of the lab's own."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=folder)
+
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    openssl("req", "-x509", *key, "-days", "2", "-subj", "/CN=The lab", "-addext", "keyUsage=critical,keyCertSign,cRLSign", "-keyout", "ca.key", "-out", "ca.pem")
+    with open(os.path.join(folder, "names"), "w") as f:
+        f.write("subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n")
+    openssl("req", *key, "-subj", "/CN=localhost", "-keyout", "own.key", "-out", "own.csr")
+    openssl("x509", "-req", "-in", "own.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names", "-out", "own.pem")
+    return [os.path.join(folder, name) for name in ("ca.pem", "own.pem", "own.key")]
+
+
 @contextlib.contextmanager
 def running(command, port, log, env=None):
     """A proxy from the moment that it listens."""
@@ -71,9 +85,9 @@ def as_here(text, hub, names):
     return text
 
 
-def guide_nginx(folder, hub, number, **names):
-    """(address, context) of the example of this number."""
-    pem, key = certificate(folder)
+def guide_nginx(folder, hub, number, signed=None, **names):
+    """(address, context) of the example of this number; `signed`: with this certificate and its key."""
+    pem, key = signed or certificate(folder)
     port = free_port()
     text = as_here(guide.blocks(ADMIN, "nginx")[number], hub, {"listen 443 ssl": f"listen 127.0.0.1:{port} ssl", f"/etc/ssl/{NAME}.pem": pem, f"/etc/ssl/{NAME}.key": key, **names})
     return Front(port, pem), nginx(os.path.join(folder, "nginx"), port, text)

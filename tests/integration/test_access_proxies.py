@@ -4,6 +4,8 @@ import json
 import os
 import random
 import re
+import shutil
+import subprocess
 import sys
 import threading
 from urllib.parse import quote, urlencode
@@ -11,9 +13,10 @@ from urllib.parse import quote, urlencode
 import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
-from hub import Hub, free_port, until
+import guide
+from hub import BIN, Hub, free_port, until
 from principals import USER_HEADERS, ask, basic, bearer, run, session
-from proxies import SSO, guide_caddy, guide_nginx, nginx
+from proxies import ADMIN, SSO, guide_caddy, guide_nginx, nginx, signed_certificate
 from test_access_twins import fill, settled
 
 SETS = {"lab/open-v0": "samples/door-human-v0", "lab/secret/door-v1": "samples/door-human-v0", "lab/secret/arm-v1": "lerobot/arm-v30", "lab/arms/arm-v1": "lerobot/arm-v30"}
@@ -75,6 +78,50 @@ def test_signing_in_and_changing_over_tls(front, hub):
     assert front.ask("POST", "/api/v1/access?who=user:x&level=read&prefix=lab/x/", elsewhere).status == 200
     link = front.ask("POST", "/api/v1/links", {"Content-Type": "application/json", **bearer(hub.made["reader"])}, json.dumps({"path": SECRET})).json()["url"]
     assert link.startswith(front.base + SECRET) and front.ask("GET", link.removeprefix(front.base)).status == 200
+
+
+# ---- a certificate of the lab's own ----
+
+CLIENTS = os.environ.get("HUB_CLIENTS", "")
+HF = "from huggingface_hub import HfApi; HfApi(endpoint={base!r}, token=False).dataset_info('lab/open-v0')"
+GCS = ("from google.auth.credentials import AnonymousCredentials; from google.cloud import storage; "
+       "b = storage.Client(project='x', credentials=AnonymousCredentials(), client_options={{'api_endpoint': {base!r}}}).bucket('minari-datasets'); "
+       "assert b.blob('lab/open-v0/data/main_data.hdf5').download_as_bytes(retry=None, timeout=20)")
+
+
+def python(folder):
+    return os.path.join(CLIENTS, folder, "bin/python") if folder else sys.executable
+
+
+# the first words of the row of the guide, the variable, and what reads {base} of the hub by it
+TRUSTING = [("`minari-cli`", "SSL_CERT_FILE", [os.path.join(BIN, "minari-cli"), "show", "lab/open-v0", "--remote", "{base}"]),
+            ("curl", "CURL_CA_BUNDLE", ["curl", "-sfS", "{base}/api/v1/datasets"]),
+            ("requests", "REQUESTS_CA_BUNDLE", [python(""), "-c", HF]),
+            ("requests", "REQUESTS_CA_BUNDLE", [python("objects"), "-c", GCS]),
+            ("httpx", "SSL_CERT_FILE", [python(""), "-c", "import urllib.request; urllib.request.urlopen('{base}/api/v1/datasets').read()"]),
+            ("httpx", "SSL_CERT_FILE", [python("huggingface-1"), "-c", HF]),
+            ("rclone", "RCLONE_CA_CERT", ["rclone", "cat", ":http,url=\"{base}/minari-datasets/lab/open-v0/\":data/main_data.hdf5", "--retries", "1", "--low-level-retries", "1"])]
+
+
+def test_clients_trust_the_labs_own_authority(hub, tmp_path):
+    """Each by the variable that the guide names, and none without."""
+    (table,) = [guide.rows(text) for title, text in guide.sections(ADMIN) if title == "A certificate of the lab's own"]
+    assert {(name, variable) for name, variable, _ in TRUSTING} == {(re.split(r"[ ,:]", row[0])[0], re.search(r"`(\w+)`", row[1])[1]) for row in table}
+    authority, *signed = signed_certificate(str(tmp_path))
+    front, proxy = guide_nginx(str(tmp_path), hub, 0, signed=signed, **{"data.lab.example": "localhost"})
+    base, ran = f"https://localhost:{front.port}", []
+    clean = {k: v for k, v in os.environ.items() if k not in {variable for _, variable, _ in TRUSTING}}
+    with proxy:
+        for _, variable, words in TRUSTING:
+            words = [word.format(base=base) for word in words]
+            if shutil.which(words[0]) is None:
+                continue
+            run_with = lambda **more: subprocess.run(words, env={**clean, **more}, capture_output=True, text=True, errors="replace", timeout=120)
+            trusted, other = run_with(**{variable: authority}), run_with()
+            assert trusted.returncode == 0, (words, trusted.stdout, trusted.stderr)
+            assert other.returncode != 0 and "certificate" in (other.stdout + other.stderr).lower(), (words, other.stdout, other.stderr)
+            ran.append(words[0])
+    assert len(ran) >= 4, f"of {len(TRUSTING)} clients only {ran} are here"
 
 
 # ---- users that the proxy knows ----
