@@ -2,6 +2,7 @@
  * floors. */
 #include "server/versions.h"
 #include "server/api/app.h"
+#include "server/http/server.h"
 
 #include <jansson.h>
 #include <openssl/crypto.h>

@@ -2,7 +2,7 @@
  * its name must be short. */
 #include "server/commands/control.h"
 
-#include "server/http/http.h"
+#include "server/http/server.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

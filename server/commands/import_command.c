@@ -6,7 +6,7 @@
 #include "server/commands/command.h"
 #include "server/commands/control.h"
 #include "server/commands/tar_job.h"
-#include "server/http/http.h"
+#include "server/http/server.h"
 #include "server/service/stores.h"
 #include "storage/scan/presence.h"
 #include "storage/text/number.h"

@@ -4,6 +4,7 @@
 #include "server/api/operations/alerts.h"
 #include "server/api/operations/given.h"
 #include "server/commands/admin.h"
+#include "server/http/server.h"
 #include "server/log/log.h"
 #include "server/service/announce.h"
 #include "server/service/declared_access.h"

@@ -2,6 +2,7 @@
 #include "server/http/asker.h"
 
 #include "server/http/carrier.h"
+#include "server/http/server.h"
 #include "server/http/user.h"
 
 #include <stdio.h>

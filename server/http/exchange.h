@@ -12,6 +12,7 @@
 #include "server/http/guard.h"
 #include "server/http/metrics.h"
 #include "server/http/pool.h"
+#include "server/http/server.h"
 #include "server/http/stream.h"
 #include "server/http/trust.h"
 #include "server/http/waits.h"

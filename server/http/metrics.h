@@ -2,7 +2,7 @@
 #ifndef HUB_HTTP_METRICS_H
 #define HUB_HTTP_METRICS_H
 
-#include "server/http/http.h"
+#include "server/http/server.h"
 
 struct hub_metrics;
 

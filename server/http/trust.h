@@ -5,7 +5,7 @@
 #ifndef HUB_HTTP_TRUST_H
 #define HUB_HTTP_TRUST_H
 
-#include "server/http/http.h"
+#include "server/http/server.h"
 #include "storage/text/network.h"
 
 struct hub_trust {

@@ -3,6 +3,7 @@
 
 #include "server/api/app.h"
 #include "server/http/inner.h"
+#include "server/http/server.h"
 
 #include <math.h>
 #include <stdlib.h>

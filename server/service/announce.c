@@ -4,6 +4,7 @@
 
 #include "server/api/drafts/tidy.h"
 #include "server/api/operations/alerts.h"
+#include "server/http/server.h"
 #include "server/mirror/uncovered.h"
 #include "storage/base/thread.h"
 #include "storage/ids/id.h"

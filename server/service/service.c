@@ -8,6 +8,7 @@
 #include "server/api/operations/alerts.h"
 #include "server/api/visible.h"
 #include "server/http/budget.h"
+#include "server/http/server.h"
 #include "server/mirror/mirror.h"
 #include "server/service/announce.h"
 #include "server/service/declared_access.h"

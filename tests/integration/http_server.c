@@ -2,6 +2,7 @@
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/api/app.h"
 #include "server/http/parameter.h"
+#include "server/http/server.h"
 #include "server/log/log.h"
 #include "storage/base/digest.h"
 #include "storage/text/time.h"

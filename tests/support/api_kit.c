@@ -2,6 +2,7 @@
 #include "tests/support/api_kit.h"
 #include "server/api/visible.h"
 #include "server/http/budget.h"
+#include "server/http/server.h"
 #include "server/service/routes.h"
 #include "storage/base/lru.h"
 #include "storage/io/roots.h"

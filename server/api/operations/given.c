@@ -1,6 +1,7 @@
 /* What a hub gives to whom: see given.h. */
 #include "server/api/operations/given.h"
 
+#include "server/http/server.h"
 #include "storage/text/number.h"
 
 #include <stdarg.h>

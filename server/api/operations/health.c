@@ -7,6 +7,7 @@
 #include "server/api/reply.h"
 #include "server/api/visible.h"
 #include "server/http/metrics.h"
+#include "server/http/server.h"
 #include "server/log/log.h"
 #include "server/mirror/mirror.h"
 

@@ -5,6 +5,7 @@
 #include "server/api/handlers.h"
 #include "server/api/reply.h"
 #include "server/http/parameter.h"
+#include "server/http/server.h"
 #include "storage/encode/representation.h"
 #include "storage/text/json.h"
 

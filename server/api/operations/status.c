@@ -7,6 +7,7 @@
 #include "server/api/operations/process.h"
 #include "server/api/operations/pushes.h"
 #include "server/api/put.h"
+#include "server/http/server.h"
 #include "server/mirror/mirror.h"
 #include "storage/episodes/measures.h"
 #include "storage/io/fs.h"

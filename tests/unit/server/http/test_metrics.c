@@ -1,4 +1,5 @@
 #include "server/http/metrics.h"
+#include "server/http/server.h"
 
 #include <criterion/criterion.h>
 

@@ -1,3 +1,4 @@
+#include "server/http/server.h"
 #include "server/http/trust.h"
 
 #include <arpa/inet.h>

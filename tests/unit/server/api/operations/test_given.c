@@ -1,5 +1,6 @@
 /* What a hub says that it gives to whom. */
 #include "server/api/operations/given.h"
+#include "server/http/server.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
