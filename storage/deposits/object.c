@@ -119,7 +119,7 @@ static void remove_object(void *user)
     (void)unlinkat(sweep->folder, sweep->name, 0);
 }
 
-/* What came half and was given up when the hub ended has a name of its own. */
+/* An object of which only a part came before the hub ended has a name of its own. */
 static bool is_left_over(int folder, const char *name, int64_t now_ms)
 {
     struct stat st;

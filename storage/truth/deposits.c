@@ -92,8 +92,10 @@ enum hub_status hub_deposit_sweep(struct hub_truth *truth, uint32_t root,
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_db_begin(held->db, err));
-    HUB_TRY(prepare(held, held->db, "SELECT 1 FROM deposits WHERE root = ?1 AND sha256 = ?2 LIMIT 1", root,
-                    sha256, &stmt, err));
+    HUB_TRY(prepare(held, held->db,
+                    "SELECT 1 FROM deposits WHERE root = ?1 AND sha256 = ?2 UNION ALL"
+                    " SELECT 1 FROM repo_files WHERE sha256 = ?2 LIMIT 1",
+                    root, sha256, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         remove(user);

@@ -28,7 +28,7 @@ struct hub_truth {
     pthread_mutex_t lock; /* of its connection */
     struct hub_db *db;
     char owner[33]; /* of this start's leases */
-    atomic_bool has_aliases;
+    atomic_bool has_aliases, has_repos;
 
     struct hub_lru *digests;                                             /* looked up lately: digests.c */
     atomic_uint_fast64_t digests_stored, upstream_stored, damage_stored; /* since the start */
@@ -106,6 +106,8 @@ HUB_MUST_USE enum hub_status hub_commit_insert(struct hub_truth *truth, const st
 HUB_MUST_USE enum hub_status hub_commits_end(struct hub_truth *held, struct hub_error *err);
 /** At open: whether a dataset was ever renamed. */
 HUB_MUST_USE enum hub_status hub_aliases_load(struct hub_truth *truth, struct hub_error *err);
+/** At open: whether there is a repo. */
+HUB_MUST_USE enum hub_status hub_repos_load(struct hub_truth *truth, struct hub_error *err);
 /** At open: read the damaged files into memory. */
 HUB_MUST_USE enum hub_status hub_damages_load(struct hub_truth *truth, struct hub_error *err);
 void hub_damages_free(struct hub_damages *damages);

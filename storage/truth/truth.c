@@ -75,6 +75,7 @@ static enum hub_status open_all(struct hub_truth *truth, const struct hub_truth_
     HUB_TRY(hub_lru_new(DIGEST_BYTES, &truth->digests, err));
     hub_lru_enter(truth->digests, options->room, "digests");
     HUB_TRY(hub_aliases_load(truth, err));
+    HUB_TRY(hub_repos_load(truth, err));
     return hub_damages_load(truth, err);
 }
 
