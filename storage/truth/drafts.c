@@ -418,7 +418,8 @@ enum hub_status hub_draft_files_each(struct hub_truth *truth, const char *draft,
 enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_row *row,
                                 char commit[HUB_COMMIT_ID + 1], struct hub_error *err)
 {
-    HUB_TRY(hub_commit_name(commit, err));
+    if (!*commit)
+        HUB_TRY(hub_commit_name(commit, err));
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     HUB_TRY(hub_db_begin(held->db, err));
     HUB_TRY(hub_commit_expect_quiet(held->db, row->dataset, row->id, err));

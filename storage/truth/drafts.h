@@ -101,7 +101,8 @@ HUB_MUST_USE enum hub_status hub_draft_files_each(struct hub_truth *truth, const
                                                   const char *after, uint32_t limit, hub_draft_file_each each,
                                                   void *user, struct hub_error *err);
 
-/** A draft that is committing takes the place of its dataset for itself, and names its commit. HUB_CHANGED
+/** A draft that is committing takes the place of its dataset for itself, and names its commit, unless
+ * `commit` has a name already. HUB_CHANGED
  * "commit-conflict": the head is not its base; HUB_BUSY "draft-busy": another one has the place. */
 HUB_MUST_USE enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_row *row,
                                              char commit[HUB_COMMIT_ID + 1], struct hub_error *err);

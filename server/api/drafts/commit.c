@@ -1,273 +1,19 @@
-/* A draft becomes a dataset: all of it, inspected, or nothing. */
-#include "server/api/drafts/facts.h"
-#include "server/api/drafts/keep.h"
-#include "server/api/drafts/known.h"
+/* The request that makes a draft a dataset. */
+#include "server/api/drafts/publishing.h"
 #include "server/api/drafts/stated.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
-#include "server/api/hooks.h"
-#include "server/log/log.h"
-#include "storage/drafts/publish.h"
-#include "storage/drafts/verdict.h"
-#include "storage/scan/scan.h"
-#include "storage/text/time.h"
 #include "storage/truth/verdicts.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
+#include <string.h>
 
-enum { LISTED_MS = 10000, LOOK_MS = 20, OTHERS_MS = 10000, ANSWER_BYTES = 1024 * 1024 };
-
-struct commit {
-    struct hub_request *request;
-    struct hub_app *app;
-    struct hub_draft_row row;
-    struct hub_draft_folder draft;
-    struct hub_draft_facts facts;
-    struct hub_verdict verdict;
-    struct hub_commit made;
-    char commit[HUB_COMMIT_ID + 1];
-    uint64_t serial; /* of the state that was listed before */
-    const char *message;
-    bool as_broken, as_files; /* what is published all the same */
-};
-
-static void commit_dispose(struct commit *c)
-{
-    hub_verdict_dispose(&c->verdict);
-    hub_draft_facts_dispose(&c->facts);
-    hub_draft_close(&c->draft);
-    hub_draft_row_dispose(&c->row);
-}
-
-/* ---- what it is ---- */
-
-static enum hub_status inspect(struct commit *c, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf tree = HUB_BUF_INIT(2 * PATH_MAX);
-    HUB_TRY(hub_buf_addf(&tree, err, "%s/%s/tree", c->draft.place.path, c->draft.within));
-    return hub_tree_inspect(c->app->inspector, tree.data, NULL, &c->verdict, err);
-}
-
-static void send_event(const struct commit *c, const char *event, const char *reason)
-{
-    hub_hooks_send(c->app->hooks, &(struct hub_hook_event){.event = event,
-                                                           .dataset = c->row.dataset,
-                                                           .draft = c->row.id,
-                                                           .commit = c->made.id,
-                                                           .who = c->row.who,
-                                                           .reason = reason,
-                                                           .files = c->facts.files.count,
-                                                           .bytes = c->facts.files.bytes});
-}
-
-/* For whoever looks at the draft later, or asks again; without it the answer alone says it. */
-static void keep_verdict(const struct commit *c)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(ANSWER_BYTES);
-    const struct hub_view items = hub_buf_view(&c->verdict.problems);
-    if (hub_buf_addf(&problems, NULL, "[%.*s]", (int)items.size, items.size ? items.data : ""))
-        return;
-    const struct hub_kept_verdict kept = {.verdict = hub_verdict_names[c->verdict.status],
-                                          .reason = c->verdict.reason,
-                                          .problems = problems.data};
-    (void)!hub_verdict_keep(c->app->truth, c->row.id, &kept, NULL);
-}
-
-/* The problems come along with the refusal. */
-static enum hub_status refuse(struct commit *c, struct hub_response *response, struct hub_error *err)
-{
-    char *extra = NULL;
-    const struct hub_view problems = hub_buf_view(&c->verdict.problems);
-    if (asprintf(&extra, "\"verdict\":\"%s\",\"problems\":[%.*s]", hub_verdict_names[c->verdict.status],
-                 (int)problems.size, problems.size ? problems.data : "") < 0)
-        extra = NULL;
-    keep_verdict(c);
-    response->problem_extra = extra;
-    send_event(c, "refused", c->verdict.reason);
-    return hub_fail_as(
-        err, HUB_CORRUPT, HUB_PROBLEM_DRAFT_REFUSED,
-        "'%.200s' is not published: %.300s; the draft is still open: send what is wrong again, or "
-        "commit with allow=%s",
-        c->row.dataset, c->verdict.reason, hub_verdict_names[c->verdict.status]);
-}
-
-static bool is_refused(const struct commit *c)
-{
-    return (c->verdict.status == HUB_VERDICT_BROKEN && !c->as_broken) ||
-           (c->verdict.status == HUB_VERDICT_FILES && !c->as_files);
-}
-
-/* ---- when it is listed ---- */
-
-/* Whoever published it finds it: wait until the catalogue has it, for a while. */
-static void await_listed(const struct commit *c)
-{
-    const int64_t end_ms = hub_time_mono_ms() + LISTED_MS;
-    bool listed = false;
-    while (!listed && hub_time_mono_ms() < end_ms) {
-        const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
-        const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
-        listed = summary && summary->status != HUB_DATASET_PENDING &&
-                 (summary->serial != c->serial || !*c->row.base);
-        hub_snapshot_put(all);
-        hub_scanner_prioritize(c->app->scanner, c->row.dataset);
-        if (!listed)
-            nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
-    }
-}
-
-/* Another draft may have been put there a moment ago: whoever is refused for it finds it as well. */
-static void await_other(const struct commit *c)
-{
-    HUB_CLEANUP(hub_closep) int fd = -1;
-    if (c->verdict.status == HUB_VERDICT_FILES ||
-        hub_roots_open(c->app->roots, c->row.root, c->row.path, O_PATH, &fd, NULL))
-        return;
-    hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
-    await_listed(c);
-}
-
-/* ---- publishing ---- */
-
-/* Of several drafts for one place one is published at a time; the next one finds the head of that. */
-static enum hub_status claim(struct commit *c, struct hub_error *err)
-{
-    const int64_t end_ms = hub_time_mono_ms() + OTHERS_MS;
-    for (;;) {
-        struct hub_error why = {0};
-        const enum hub_status st = hub_draft_claim(c->app->truth, &c->row, c->commit, &why);
-        if (st != HUB_BUSY || hub_time_mono_ms() > end_ms)
-            return st ? hub_pass(st, &why, err) : HUB_OK;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
-    }
-}
-
-static uint64_t listed_serial(const struct commit *c)
-{
-    const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
-    const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
-    const uint64_t serial = summary ? summary->serial : 0;
-    hub_snapshot_put(all);
-    return serial;
-}
-
-static enum hub_status take_place(struct commit *c, struct hub_error *err)
-{
-    HUB_TRY(hub_draft_check_free(c->app, &c->row, err));
-    enum hub_status st = claim(c, err);
-    if (!st) {
-        memcpy(c->row.commit, c->commit, sizeof c->row.commit);
-        c->serial = listed_serial(c);
-        const struct hub_draft_place place = hub_draft_place_of(&c->row);
-        st = hub_draft_put_in_place(&c->draft, &c->facts.files, &place, err);
-    }
-    if (st == HUB_EXISTS || st == HUB_CHANGED)
-        await_other(c);
-    return st;
-}
-
-/* Of the same files, which may be the same links, nothing that is listed changes but the commit: it is listed
- * anew all the same. */
-static bool is_same_tree(const struct commit *c)
-{
-    HUB_CLEANUP(hub_commit_dispose) struct hub_commit base = {0};
-    return *c->row.base &&
-           !hub_commit_named(c->app->truth, c->row.dataset, hub_view_of(c->row.base), &base, NULL) &&
-           strcmp(base.tree, c->made.tree) == 0;
-}
-
-static enum hub_status publish(struct commit *c, struct hub_error *err)
-{
-    static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
-    HUB_TRY(take_place(c, err));
-    hub_draft_commit_of(&c->row, &c->facts, c->message, &c->made);
-    HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
-    keep_verdict(c);
-    hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
-                  c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
-    send_event(c, "publish", NULL);
-    hub_draft_keep_digests(c->app, &c->row, &c->facts);
-    (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
-                            NULL); /* else when it is old */
-    if (is_same_tree(c))
-        hub_scanner_reinspect(c->app->scanner, c->row.dataset);
-    hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
-    if (*c->row.base)
-        hub_revisions_look(c->app, c->row.root, c->row.path, c->row.base);
-    hub_revisions_tidy(c->app, c->row.dataset);
-    if (c->verdict.status != HUB_VERDICT_FILES) /* they are listed as loose files of the folder above */
-        await_listed(c);
-    return HUB_OK;
-}
-
-static enum hub_status work(struct commit *c, struct hub_response *response, struct hub_error *err)
-{
-    HUB_TRY(hub_draft_facts_read(c->app, &c->row, &c->draft, &c->facts, err));
-    HUB_TRY(inspect(c, err));
-    if (is_refused(c))
-        return refuse(c, response, err);
-    return publish(c, err);
-}
-
-/* ---- one at a time ---- */
-
-/* A file is put into its tree meanwhile, or another request publishes it. */
-static enum hub_status await_lock(const struct commit *c, struct hub_error *err)
-{
-    const int64_t end_ms = hub_time_mono_ms() + OTHERS_MS;
-    while (!hub_draft_try_lock(&c->draft)) {
-        if (hub_time_mono_ms() > end_ms)
-            return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
-                               "another request is publishing the draft: the same commit again, in a moment, "
-                               "is answered with what came of that");
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
-    }
-    return HUB_OK;
-}
-
-/* Take the draft for this request alone, and see what it has become meanwhile. One that was published has no
- * folder any more, or loses it while it is waited for. */
-static enum hub_status take_draft(struct commit *c, struct hub_error *err)
-{
-    struct hub_error why = {0};
-    enum hub_status st = hub_draft_enter_any(c->app, &c->row, &c->draft, &why);
-    if (!st)
-        st = await_lock(c, &why);
-    if (st && st != HUB_NOT_FOUND)
-        return hub_pass(st, &why, err);
-    struct hub_draft_row now = {0};
-    HUB_TRY(hub_draft_find(c->app->truth, c->row.id, &now, err));
-    hub_draft_row_dispose(&c->row);
-    c->row = now;
-    return st && now.state != HUB_DRAFT_PUBLISHED ? hub_pass(st, &why, err) : HUB_OK;
-}
-
-/* What fails leaves it open, unless it is a dataset by then: the next commit, or the next start, has only to
- * say so. */
-static enum hub_status run(struct commit *c, struct hub_response *response, struct hub_error *err)
-{
-    HUB_TRY(take_draft(c, err));
-    if (c->row.state == HUB_DRAFT_COMMITTING || c->row.state == HUB_DRAFT_PUBLISHING)
-        HUB_TRY(hub_draft_finish(c->app, &c->row, err));
-    if (c->row.state == HUB_DRAFT_PUBLISHED)
-        return HUB_OK;
-    HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
-    const enum hub_status st = work(c, response, err);
-    if (st)
-        hub_draft_reopen(c->app, &c->row);
-    if (st && c->facts.lost.count)
-        (void)!hub_draft_forget_lost(c->app, &c->row, &c->draft, &c->facts, NULL); /* the next one tries */
-    return st;
-}
+enum { ANSWER_BYTES = 1024 * 1024 };
 
 /* ---- what was published before ---- */
 
 /* By the verdict that was kept of it. */
-static enum hub_status recall_verdict(struct commit *c, struct hub_error *err)
+static enum hub_status recall_verdict(struct hub_publishing *c, struct hub_error *err)
 {
     HUB_CLEANUP(hub_kept_verdict_dispose) struct hub_kept_verdict kept = {0};
     const enum hub_status st = hub_verdict_find(c->app->truth, c->row.id, &kept, err);
@@ -281,7 +27,7 @@ static enum hub_status recall_verdict(struct commit *c, struct hub_error *err)
     return items.size < 2 ? HUB_OK : hub_buf_add(&c->verdict.problems, items.data + 1, items.size - 2, err);
 }
 
-static enum hub_status recall_format(struct commit *c, struct hub_error *err)
+static enum hub_status recall_format(struct hub_publishing *c, struct hub_error *err)
 {
     const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
     const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
@@ -292,7 +38,7 @@ static enum hub_status recall_format(struct commit *c, struct hub_error *err)
 }
 
 /* The answer to another request, or one that was lost: it is given again. */
-static enum hub_status recall(struct commit *c, struct hub_error *err)
+static enum hub_status recall(struct hub_publishing *c, struct hub_error *err)
 {
     HUB_CLEANUP(hub_commit_dispose) struct hub_commit was = {0};
     const enum hub_status st =
@@ -311,7 +57,8 @@ static const char as_loose_files[] =
     "no format claims these files: they are listed as loose files, of their folder or of one above it; "
     "/api/v1/datasets?format=files and `minari-cli list --all` show where";
 
-static enum hub_status answer(const struct commit *c, struct hub_response *response, struct hub_error *err)
+static enum hub_status answer(const struct hub_publishing *c, struct hub_response *response,
+                              struct hub_error *err)
 {
     const struct hub_view problems = hub_buf_view(&c->verdict.problems);
     struct hub_json json =
@@ -336,11 +83,23 @@ static enum hub_status answer(const struct commit *c, struct hub_response *respo
     return hub_response_header(response, err, "Cache-Control", "no-store");
 }
 
+/* The problems come along with a refusal. */
+static enum hub_status publish(struct hub_publishing *c, struct hub_response *response, struct hub_error *err)
+{
+    const enum hub_status st = hub_publishing_run(c, err);
+    const struct hub_view problems = hub_buf_view(&c->verdict.problems);
+    if (c->refused && asprintf(&response->problem_extra, "\"verdict\":\"%s\",\"problems\":[%.*s]",
+                               hub_verdict_names[c->verdict.status], (int)problems.size,
+                               problems.size ? problems.data : "") < 0)
+        response->problem_extra = NULL;
+    return st;
+}
+
 enum hub_status hub_draft_commit(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(commit_dispose)
-    struct commit c = {.request = request, .app = request->app, .draft = HUB_DRAFT_FOLDER_INIT};
+    HUB_CLEANUP(hub_publishing_dispose)
+    struct hub_publishing c = {.app = request->app, .draft = HUB_DRAFT_FOLDER_INIT};
     HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
     if (!request->may_block || !request->heavy)
         return hub_await_heavy(request);
@@ -348,7 +107,7 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));
-    HUB_TRY(run(&c, response, err));
+    HUB_TRY(publish(&c, response, err));
     if (!c.made.id[0])
         HUB_TRY(recall(&c, err));
     return answer(&c, response, err);

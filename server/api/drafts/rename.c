@@ -89,22 +89,14 @@ static enum hub_status find_place(struct hub_app *app, const struct hub_commit *
     return hub_draft_check_free(app, &row, err);
 }
 
-enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_response *response,
-                                  struct hub_error *err)
+enum hub_status hub_rename(struct hub_request *request, const char *id, const char *to, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "renamed", NULL};
     HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
-    HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
-    const struct hub_view id = hub_request_capture(request, "id");
     struct hub_move move;
-    const char *to;
     char who[HUB_WRITER_CHARS];
-    if (!request->may_block)
-        return HUB_AGAIN;
-    HUB_TRY(hub_request_may_write(request, id, err));
-    HUB_TRY(read_id(request, &body, &to, err));
     HUB_TRY(hub_request_may_write(request, hub_view_of(to), err));
-    HUB_TRY(hub_owned_head(request, id, &head, err));
+    HUB_TRY(hub_owned_head(request, hub_view_of(id), &head, err));
     hub_request_writer(request, who);
     enum hub_status st = find_place(request->app, &head, to, &move, err);
     if (!st)
@@ -116,10 +108,24 @@ enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_respon
         hub_draft_tell_quota(request->app, &row, "", err);
         return st;
     }
-    hub_log_event(request->app->log, &event, "%s is %s now, by %s", id.data, to, who);
+    hub_log_event(request->app->log, &event, "%s is %s now, by %s", id, to, who);
     HUB_TRY(move_files(request->app, &move, err));
-    hub_await_listing(request->app, id.data, false);
+    hub_await_listing(request->app, id, false);
     hub_await_listing(request->app, to, true);
+    return HUB_OK;
+}
+
+enum hub_status hub_dataset_patch(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *body = NULL;
+    const struct hub_view id = hub_request_capture(request, "id");
+    const char *to;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_request_may_write(request, id, err));
+    HUB_TRY(read_id(request, &body, &to, err));
+    HUB_TRY(hub_rename(request, id.data, to, err));
     response->status = 204;
     return hub_response_header(response, err, "Content-Location", "/api/v1/datasets/%s", to);
 }
