@@ -98,6 +98,7 @@ enum hub_status hub_deposit_finish(struct hub_deposit *deposit, const uint8_t *s
     HUB_TRY(hub_file_hasher_end(&deposit->hasher, &sums, err));
     memcpy(row.sha256, sums.sha256, sizeof row.sha256);
     memcpy(row.sha1, sums.other, sizeof row.sha1);
+    row.has_sha1 = true;
     if (sha256 && memcmp(sha256, sums.sha256, HUB_SHA256_BYTES) != 0)
         return hub_fail_as(
             err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,

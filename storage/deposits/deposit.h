@@ -64,6 +64,13 @@ HUB_MUST_USE enum hub_status hub_deposit_has(const struct hub_deposits *deposits
 HUB_MUST_USE enum hub_status hub_object_file_open(const struct hub_deposits *deposits, uint32_t root,
                                                   const uint8_t sha256[HUB_SHA256_BYTES], int *fd,
                                                   struct hub_error *err);
+/** Append where an object lies below its root: ".minari-hub/objects/SHA256". */
+HUB_MUST_USE enum hub_status hub_object_file_path(const struct hub_deposits *deposits, uint32_t root,
+                                                  const uint8_t sha256[HUB_SHA256_BYTES], struct hub_buf *out,
+                                                  struct hub_error *err);
+/** All objects of a root that came by now are on the disk for good. */
+HUB_MUST_USE enum hub_status hub_object_files_sync(const struct hub_deposits *deposits, uint32_t root,
+                                                   struct hub_error *err);
 /** Link an object into a tree of the same root; folders on the way are made. HUB_NOT_FOUND: there is none. */
 HUB_MUST_USE enum hub_status hub_object_file_link(const struct hub_deposits *deposits, uint32_t root,
                                                   const uint8_t sha256[HUB_SHA256_BYTES], int tree,

@@ -63,6 +63,27 @@ enum hub_status hub_object_file_open(const struct hub_deposits *deposits, uint32
     return HUB_OK;
 }
 
+enum hub_status hub_object_file_path(const struct hub_deposits *deposits, uint32_t root,
+                                     const uint8_t sha256[HUB_SHA256_BYTES], struct hub_buf *out,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    char name[HUB_OBJECT_NAME];
+    HUB_TRY(find(deposits, root, sha256, &place, &folder, name, err));
+    return hub_buf_addf(out, err, "%s/objects/%s", strrchr(place.path, '/') + 1, name);
+}
+
+/* Files first, then the folder that names them: one call, however many they are. */
+enum hub_status hub_object_files_sync(const struct hub_deposits *deposits, uint32_t root,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    HUB_TRY(hub_objects_folder(deposits, root, true, &place, &folder, err));
+    return syncfs(folder) ? hub_fail_errno(err, errno, "%s/objects", place.path) : HUB_OK;
+}
+
 /* Folders on the way are made where the link says that there is none. */
 static int link_with_folders(int from, const char *name, int tree, const char *path)
 {

@@ -89,6 +89,7 @@ static enum hub_status rename_rows(struct hub_truth *truth, const struct hub_com
     hub_stmt_bind_text(stmt, 2, new);
     hub_stmt_bind_text(stmt, 3, move->to);
     HUB_TRY(hub_stmt_run(stmt, err));
+    HUB_TRY(hub_repo_rename_in(db, old, new, move->to, err));
     HUB_TRY(hub_db_run_texts(db, "DELETE FROM aliases WHERE id = ?1", new, NULL, err));
     HUB_TRY(hub_db_run_texts(db, "UPDATE aliases SET dataset = ?2 WHERE dataset = ?1", old, new, err));
     HUB_TRY(hub_db_run_texts(

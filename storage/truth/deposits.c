@@ -49,7 +49,7 @@ enum hub_status hub_deposit_add(struct hub_truth *truth, const struct hub_deposi
     hub_stmt_bind_blob(stmt, 2, row->sha256, sizeof row->sha256);
     hub_stmt_bind_text(stmt, 3, row->who);
     hub_stmt_bind_int(stmt, 4, (int64_t)row->size);
-    hub_stmt_bind_blob(stmt, 5, row->sha1, sizeof row->sha1);
+    hub_stmt_bind_blob(stmt, 5, row->sha1, row->has_sha1 ? sizeof row->sha1 : 0);
     HUB_TRY(hub_stmt_run(stmt, err));
     return hub_db_commit(held->db, err);
 }
@@ -68,8 +68,9 @@ enum hub_status hub_deposit_find(struct hub_truth *truth, struct hub_deposit_row
         return hub_fail(err, HUB_NOT_FOUND, "an object with that SHA-256 was not sent");
     const struct hub_view sha1 = hub_stmt_blob(stmt, 1);
     out->size = (uint64_t)hub_stmt_int(stmt, 0);
-    memset(out->sha1, 0, sizeof out->sha1);
-    memcpy(out->sha1, sha1.data, HUB_MIN(sha1.size, sizeof out->sha1));
+    out->has_sha1 = sha1.size == sizeof out->sha1;
+    if (out->has_sha1)
+        memcpy(out->sha1, sha1.data, sizeof out->sha1);
     return HUB_OK;
 }
 

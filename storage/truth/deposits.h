@@ -11,7 +11,8 @@ struct hub_deposit_row {
     uint32_t root;
     const char *who; /* the caller's */
     uint8_t sha256[HUB_SHA256_BYTES];
-    uint8_t sha1[HUB_SHA1_BYTES]; /* as git names the bytes */
+    uint8_t sha1[HUB_SHA1_BYTES]; /* as git names the bytes, if that is known */
+    bool has_sha1;
     uint64_t size;
 };
 

@@ -106,6 +106,9 @@ HUB_MUST_USE enum hub_status hub_commit_insert(struct hub_truth *truth, const st
 HUB_MUST_USE enum hub_status hub_commits_end(struct hub_truth *held, struct hub_error *err);
 /** At open: whether a dataset was ever renamed. */
 HUB_MUST_USE enum hub_status hub_aliases_load(struct hub_truth *truth, struct hub_error *err);
+/** Give a repo another id and place, where there is one, within the transaction of the caller. */
+HUB_MUST_USE enum hub_status hub_repo_rename_in(struct hub_db *db, const char *id, const char *to,
+                                                const char *path, struct hub_error *err);
 /** At open: whether there is a repo. */
 HUB_MUST_USE enum hub_status hub_repos_load(struct hub_truth *truth, struct hub_error *err);
 /** At open: read the damaged files into memory. */

@@ -156,7 +156,8 @@ static enum hub_status find_object(struct adding *a, const struct hub_change *ch
         const struct hub_view sha1 = hub_stmt_blob(stmt, 1);
         out->size = (uint64_t)hub_stmt_int(stmt, 0);
         out->has_sha1 = sha1.size == sizeof out->sha1;
-        memcpy(out->sha1, sha1.data, HUB_MIN(sha1.size, sizeof out->sha1));
+        if (out->has_sha1)
+            memcpy(out->sha1, sha1.data, sizeof out->sha1);
         return HUB_OK;
     }
     const enum hub_status st = hub_push_object_in(a->db, a->order->repo, out, err);
@@ -176,24 +177,11 @@ static enum hub_status put(struct adding *a, const struct hub_change *change, st
     return put_file(a, &file, err);
 }
 
-static enum hub_status copy(struct adding *a, const struct hub_change *change, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_push_dispose) struct hub_push at = {0};
-    struct hub_push_file file;
-    if (change->at[0])
-        HUB_TRY(hub_push_named_in(a->db, a->order->repo, hub_view_of(change->at), &at, err));
-    HUB_TRY(hub_push_file_in(a->db, change->at[0] ? &at : &a->head, change->from, &file, err));
-    file.path = change->path;
-    return put_file(a, &file, err);
-}
-
 static enum hub_status apply(struct adding *a, const struct hub_change *change, struct hub_error *err)
 {
     switch (change->kind) {
     case HUB_CHANGE_PUT:
         return put(a, change, err);
-    case HUB_CHANGE_COPY:
-        return copy(a, change, err);
     case HUB_CHANGE_DELETE:
         return take_file(a, change->path, err);
     case HUB_CHANGE_EMPTY:

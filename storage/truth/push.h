@@ -6,7 +6,6 @@
 
 enum hub_change_kind {
     HUB_CHANGE_PUT,    /* a file of an object that its sender deposited, or that the repo has */
-    HUB_CHANGE_COPY,   /* a file that a commit of the repo has */
     HUB_CHANGE_DELETE, /* nothing there is fine */
     HUB_CHANGE_EMPTY,  /* delete all below a folder; "" is all */
 };
@@ -15,8 +14,6 @@ enum hub_change_kind {
 struct hub_change {
     enum hub_change_kind kind;
     const char *path;
-    const char *from; /* COPY: the path of the source */
-    char at[64];      /* COPY: its revision; "": the head */
     uint8_t sha256[HUB_SHA256_BYTES];
     bool lfs;
 };

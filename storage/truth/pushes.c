@@ -90,7 +90,7 @@ enum hub_status hub_push_named_in(struct hub_db *db, const char *repo, struct hu
     HUB_TRY(hub_db_prepare(db,
                            "SELECT " HUB_PUSH_COLUMNS
                            " FROM repo_lines l JOIN repo_commits c ON c.line = l.line"
-                           " WHERE l.repo = ?1 AND substr(c.id, 1, length(?2)) = ?2 LIMIT 1",
+                           " WHERE l.repo = ?1 AND substr(c.id, 1, length(?2)) = ?2 AND c.kept = 1 LIMIT 1",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, repo);
     hub_stmt_bind_view(stmt, 2, name);
@@ -202,6 +202,29 @@ enum hub_status hub_push_next(struct hub_truth *truth, struct hub_repo_row *repo
     return st;
 }
 
+enum hub_status hub_pushes_trim(struct hub_truth *truth, uint64_t keep, int64_t before_ms,
+                                struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
+    HUB_TRY(hub_db_begin(held->db, err));
+    HUB_TRY(hub_db_query(held->db,
+                         "UPDATE repo_commits SET kept = 0 WHERE kept = 1 AND at < ?1 AND id NOT IN"
+                         " (SELECT pushed FROM repo_refs) AND (line NOT IN (SELECT line FROM repo_refs) OR"
+                         " (SELECT count(*) FROM repo_commits n WHERE n.line = repo_commits.line AND"
+                         " n.number > repo_commits.number) > ?2)",
+                         before_ms, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, (int64_t)HUB_MIN(keep, (uint64_t)INT64_MAX));
+    HUB_TRY(hub_stmt_run(stmt, err));
+    HUB_TRY(
+        hub_db_exec(held->db,
+                    "DELETE FROM repo_files WHERE (until < 9223372036854775807 OR line NOT IN"
+                    " (SELECT line FROM repo_refs)) AND NOT EXISTS (SELECT 1 FROM repo_commits c WHERE"
+                    " c.line = repo_files.line AND c.kept = 1 AND c.number >= since AND c.number < until)",
+                    err));
+    return hub_db_commit(held->db, err);
+}
+
 /* ---- files ---- */
 
 static void read_file(struct hub_stmt *stmt, int first, struct hub_push_file *out)
@@ -269,6 +292,24 @@ enum hub_status hub_push_files_each(struct hub_truth *truth, const struct hub_pu
         if (st)
             return st == HUB_CANCELLED ? HUB_OK : st;
     }
+}
+
+enum hub_status hub_push_changes(struct hub_truth *truth, const struct hub_push *push, const char *begins,
+                                 bool *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    HUB_TRY(
+        hub_db_query(db,
+                     "WITH last (n) AS (SELECT coalesce(max(number), 0) FROM repo_commits WHERE line = ?1"
+                     " AND number < ?2 AND state = 'ready') SELECT 1 FROM repo_files, last WHERE line = ?1"
+                     " AND substr(path, 1, length(?3)) = ?3 AND ((since > n AND since <= ?2) OR"
+                     " (until > n AND until <= ?2)) LIMIT 1",
+                     push->line, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, push->number);
+    hub_stmt_bind_text(stmt, 3, begins);
+    return hub_stmt_step(stmt, out, err);
 }
 
 enum hub_status hub_push_object_in(struct hub_db *db, const char *repo, struct hub_push_file *out,

@@ -168,10 +168,18 @@ enum hub_status hub_repo_forget(struct hub_truth *truth, const char *id, const c
     return hub_db_commit(held->db, err);
 }
 
+enum hub_status hub_repo_rename_in(struct hub_db *db, const char *id, const char *to, const char *path,
+                                   struct hub_error *err)
+{
+    const char *const pair[] = {id, to, NULL}, *const place[] = {id, to, path, NULL};
+    HUB_TRY(run(db, "UPDATE repos SET id = ?2, path = ?3 WHERE id = ?1", place, err));
+    HUB_TRY(run(db, "UPDATE repo_lines SET repo = ?2 WHERE repo = ?1", pair, err));
+    return run(db, "UPDATE repo_refs SET repo = ?2 WHERE repo = ?1", pair, err);
+}
+
 enum hub_status hub_repo_rename(struct hub_truth *truth, const char *id, const struct hub_repo_row *to,
                                 struct hub_error *err)
 {
-    const char *const pair[] = {id, to->id, NULL}, *const place[] = {id, to->id, to->path, NULL};
     const struct hub_audit audit = {
         .who = to->who, .action = "repo-rename", .object = id, .detail = "{}", .revision = ""};
     bool there = false;
@@ -180,9 +188,7 @@ enum hub_status hub_repo_rename(struct hub_truth *truth, const char *id, const s
     HUB_TRY(is_there(held->db, to->id, &there, err));
     if (there)
         return exists(to->id, err);
-    HUB_TRY(run(held->db, "UPDATE repos SET id = ?2, path = ?3 WHERE id = ?1", place, err));
-    HUB_TRY(run(held->db, "UPDATE repo_lines SET repo = ?2 WHERE repo = ?1", pair, err));
-    HUB_TRY(run(held->db, "UPDATE repo_refs SET repo = ?2 WHERE repo = ?1", pair, err));
+    HUB_TRY(hub_repo_rename_in(held->db, id, to->id, to->path, err));
     HUB_TRY(hub_audit_write(held->db, &audit, err));
     return hub_db_commit(held->db, err);
 }

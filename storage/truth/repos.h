@@ -95,6 +95,11 @@ HUB_MUST_USE enum hub_status hub_push_turn(struct hub_truth *truth, int64_t numb
 HUB_MUST_USE enum hub_status hub_push_next(struct hub_truth *truth, struct hub_repo_row *repo,
                                            struct hub_push *out, struct hub_error *err);
 
+/** Forget the files of commits that came before a time, Unix ms, and have `keep` newer ones on their branch,
+ * or none any more; but for those that a branch or a tag names. */
+HUB_MUST_USE enum hub_status hub_pushes_trim(struct hub_truth *truth, uint64_t keep, int64_t before_ms,
+                                             struct hub_error *err);
+
 /* ---- files ---- */
 
 struct hub_push_file {
@@ -114,6 +119,9 @@ typedef enum hub_status (*hub_push_file_each)(void *user, const struct hub_push_
 HUB_MUST_USE enum hub_status hub_push_files_each(struct hub_truth *truth, const struct hub_push *push,
                                                  const char *begins, const char *from,
                                                  hub_push_file_each each, void *user, struct hub_error *err);
+/** Whether files whose paths begin with `begins` changed since the commit of the line that was ready last. */
+HUB_MUST_USE enum hub_status hub_push_changes(struct hub_truth *truth, const struct hub_push *push,
+                                              const char *begins, bool *out, struct hub_error *err);
 /** Whether some commit of the repo has a file of this content; `out` has its size and digests then. */
 HUB_MUST_USE enum hub_status hub_push_object_find(struct hub_truth *truth, const char *repo,
                                                   struct hub_push_file *out, struct hub_error *err);

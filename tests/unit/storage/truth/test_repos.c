@@ -102,7 +102,7 @@ Test(repos, each_commit_can_be_read)
                             second[] = {{.kind = HUB_CHANGE_EMPTY, .path = "d"},
                                         put("d/y", 4),
                                         {.kind = HUB_CHANGE_DELETE, .path = "a"},
-                                        {.kind = HUB_CHANGE_COPY, .path = "b", .from = "d/x"}};
+                                        put("b", 2)};
     cr_expect_str_eq(files("main", ""), "");
     cr_assert_eq(push_to("main", NULL, first, 3, one), HUB_OK, "%s", wrong.detail);
     cr_expect_str_eq(files("main", ""), "a=1 d/x=2 d/y=3 ");
@@ -206,4 +206,27 @@ Test(repos, a_repo_is_renamed_and_forgotten)
     cr_expect_eq(hub_repo_find(truth, repo.id, &found, NULL), HUB_NOT_FOUND);
     DRAFT_OK(hub_repo_forget(truth, to.id, "token:ann", err));
     cr_expect_eq(hub_push_named(truth, to.id, HUB_VIEW("main"), &(struct hub_push){0}, NULL), HUB_NOT_FOUND);
+}
+
+Test(repos, old_commits_are_forgotten_but_for_those_with_a_name)
+{
+    HUB_CLEANUP(hub_push_dispose) struct hub_push at = {0};
+    const int64_t later_ms = INT64_MAX;
+    char ids[4][41];
+    for (uint8_t i = 0; i < 4; i++) {
+        const struct hub_change change = put("a", (uint8_t)(i + 1));
+        cr_assert_eq(push_to("main", NULL, &change, 1, ids[i]), HUB_OK, "%s", wrong.detail);
+    }
+    DRAFT_OK(hub_push_named(truth, repo.id, hub_view_of(ids[0]), &at, err));
+    DRAFT_OK(hub_ref_add(truth, repo.id, "tag", "first", &at, err));
+    DRAFT_OK(hub_pushes_trim(truth, 1, 0, err));
+    cr_expect_str_eq(files(ids[1], ""), "a=2 ", "it is new");
+    DRAFT_OK(hub_pushes_trim(truth, 1, later_ms, err));
+    cr_expect_str_eq(files("first", ""), "a=1 ");
+    cr_expect_str_eq(files(ids[1], ""), "none");
+    cr_expect_str_eq(files(ids[2], ""), "a=3 ");
+    cr_expect_str_eq(files("main", ""), "a=4 ");
+    struct hub_push_file object = {0};
+    memset(object.sha256, 2, sizeof object.sha256);
+    cr_expect_eq(hub_push_object_find(truth, repo.id, &object, NULL), HUB_NOT_FOUND);
 }
