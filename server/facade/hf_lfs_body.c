@@ -1,0 +1,51 @@
+/* See hf_lfs.h. */
+#include "server/facade/hf_lfs.h"
+
+#include "storage/text/json.h"
+
+bool hub_lfs_name_read(struct hub_view text, struct hub_lfs_object *out)
+{
+    if (text.size != sizeof out->oid - 1 || !hub_unhex(text, out->sha256, sizeof out->sha256))
+        return false;
+    hub_hex(out->sha256, sizeof out->sha256, out->oid);
+    return true;
+}
+
+static enum hub_status read_object(const json_t *item, hub_lfs_each each, void *user, struct hub_error *err)
+{
+    struct hub_lfs_object object = {0};
+    const char *oid = json_string_value(json_object_get(item, "oid"));
+    const json_t *size = json_object_get(item, "size");
+    if (!oid || !hub_lfs_name_read(hub_view_of(oid), &object) || !json_is_integer(size) ||
+        json_integer_value(size) < 0)
+        return hub_fail(err, HUB_INVALID, "an object has \"oid\", a SHA-256 in 64 digits, and \"size\"");
+    object.size = (uint64_t)json_integer_value(size);
+    return each(user, &object, err);
+}
+
+enum hub_status hub_lfs_batch_read(struct hub_view body, hub_lfs_each each, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_TRY(hub_json_parse(body, HUB_LFS_BODY, &document, err));
+    const char *operation = json_string_value(json_object_get(document, "operation"));
+    const char *hash = json_string_value(json_object_get(document, "hash_algo"));
+    const json_t *objects = json_object_get(document, "objects"), *item;
+    size_t i;
+    if (!operation || strcmp(operation, "upload") != 0)
+        return hub_fail(err, HUB_INVALID, "\"operation\" is not upload: files are read at /resolve/");
+    if (hash && strcmp(hash, "sha256") != 0 && strcmp(hash, "sha_256") != 0)
+        return hub_fail(err, HUB_INVALID, "\"hash_algo\" is not sha256");
+    if (!json_is_array(objects) || json_array_size(objects) > HUB_LFS_OBJECTS)
+        return hub_fail(err, HUB_INVALID, "\"objects\" is not an array of at most %d objects",
+                        HUB_LFS_OBJECTS);
+    json_array_foreach(objects, i, item) HUB_TRY(read_object(item, each, user, err));
+    return HUB_OK;
+}
+
+enum hub_status hub_lfs_object_read(struct hub_view body, hub_lfs_each each, void *user,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_TRY(hub_json_parse(body, HUB_LFS_BODY, &document, err));
+    return read_object(document, each, user, err);
+}
