@@ -12,9 +12,11 @@
 
 #include <stdatomic.h>
 
+struct hub_deposits;
 struct hub_hooks;
 struct hub_live_access;
 struct hub_mirrors;
+struct hub_pushes;
 struct hub_relay;
 struct hub_visible;
 
@@ -52,6 +54,8 @@ struct hub_app {
     atomic_int_fast64_t page_reported_ms; /* when a browser last reported of a page (hub_time_mono_ms) */
     struct hub_inspector *inspector;      /* that of the scanner */
     struct hub_hooks *hooks;              /* for events of pushes; NULL: none */
+    struct hub_deposits *deposits;        /* objects that came before a commit names them */
+    struct hub_pushes *pushes;            /* commits of repos that are being published */
     uint64_t min_free;                    /* bytes that stay free on the disk of a root */
     bool read_only;                       /* the hub takes no changes */
     struct hub_keeping keeping;

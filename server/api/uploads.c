@@ -6,8 +6,8 @@ enum hub_status hub_no_uploads(const struct hub_request *request, enum hub_statu
 {
     return hub_fail_as(
         err, st, problem,
-        "Nothing is uploaded to %.200s: datasets are pushed with `minari-cli upload PATH ID`, or "
-        "by /api/v1/drafts; clients of Hugging Face and of buckets only read here%s",
+        "Nothing is uploaded to %.200s: datasets are pushed with `minari-cli upload PATH ID`, by "
+        "/api/v1/drafts, or by clients of Hugging Face; those of buckets only read here%s",
         request->target, more);
 }
 

@@ -29,6 +29,11 @@ static const struct hub_usage_option rows[] = {
      "What datasets that are pushed may hold whose ids begin with PREFIX, such as lab/=2T (=2T: all), open "
      "drafts included; may be given several times. A file that does not fit is refused before it is sent.",
      AS(LIST, quota_texts, "")},
+    {0, "upload-cache", "BYTES", NULL,
+     "What may wait, of all that clients of Hugging Face send, for the commit that names it: more is "
+     "refused, "
+     "and what no commit took within a day goes.",
+     WITHIN(SIZE, upload_cache, "50G", 0, 1024 * 1024 * GIB)},
     {0, "on-publish-url", "URL", NULL,
      "Address that a small JSON is POSTed to when a pushed dataset is published or refused, or meets its "
      "quota: "

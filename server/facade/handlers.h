@@ -15,13 +15,19 @@ hub_handler hub_gcs_object, hub_gcs_media;   /* gcs_object.c: what is known of a
 
 /* Hugging Face */
 extern const struct hub_problem_shape hub_hf_shape;
-hub_handler hub_hf_repos, hub_hf_repo_show, hub_hf_refs, hub_hf_commits, hub_hf_whoami,
-    hub_hf_auth_check;                 /* hf_info.c */
-hub_handler hub_hf_tree, hub_hf_paths; /* hf_tree.c */
-hub_handler hub_hf_resolve;            /* hf_resolve.c */
+hub_handler hub_hf_repos;                                                                    /* hf_list.c */
+hub_handler hub_hf_repo_show, hub_hf_refs, hub_hf_commits, hub_hf_whoami, hub_hf_auth_check; /* hf_info.c */
+hub_handler hub_hf_tree, hub_hf_paths;                                                       /* hf_tree.c */
+hub_handler hub_hf_resolve;                                               /* hf_resolve.c */
+hub_handler hub_hf_create, hub_hf_delete, hub_hf_move, hub_hf_check_card; /* hf_repos.c */
+hub_handler hub_hf_preupload;                                             /* hf_preupload.c */
+hub_handler hub_hf_lfs_batch, hub_hf_lfs_verify, hub_hf_lfs_done;         /* hf_lfs.c */
+hub_handler hub_hf_commit_done;                                           /* hf_commit.c */
+hub_body_opener hub_hf_lfs_open, hub_hf_commit_open;
+hub_handler hub_hf_branch_add, hub_hf_branch_remove, hub_hf_tag_add, hub_hf_tag_remove; /* hf_refs.c */
 /* hf_upstream.c: unknown repositories, other addresses of known ones, uploads */
 hub_handler hub_hf_others, hub_hf_repo_others, hub_hf_uploads;
-/** The refusal of a POST before its body comes: nothing is uploaded there, or there is no such repo. */
+/** The refusal of a POST before its body comes, of what is not offered, or is of no repo here. */
 HUB_MUST_USE enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err);
 /** The `not_allowed` of this protocol: 403, which its clients show, where Google's and ours know 405. */
 enum hub_status hub_hf_refuse_method(const struct hub_request *request, const char *allow,

@@ -49,6 +49,9 @@ HUB_MUST_USE enum hub_status hub_hf_file_id(const struct hub_object *object,
 /** A file whose digest is known, as one that Git LFS keeps; `key` is what the digest is called there. */
 void hub_hf_put_lfs(struct hub_json *json, const char *key, const struct hub_hf_file_id *id, uint64_t size);
 
+/** What is said of it in lists too, in an object that is open. */
+HUB_MUST_USE enum hub_status hub_hf_put_head(struct hub_json *json, const struct hub_hf_repo *repo,
+                                             struct hub_error *err);
 /** The members of its one commit, in an object that is open: its time is that of what was changed. */
 void hub_hf_put_commit(struct hub_json *json, const struct hub_hf_repo *repo, int64_t modified_ns);
 

@@ -1,10 +1,12 @@
 /* The bytes of a file of a repo. */
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
+#include "server/facade/hf_pushed.h"
 #include "server/facade/hf_upstream.h"
 
 #include "server/api/files/listing.h"
 #include "storage/ids/spell.h"
+#include "storage/transfer/spaces.h"
 
 #include <inttypes.h>
 
@@ -81,8 +83,26 @@ static enum hub_status resolve_here(struct hub_request *request, struct hub_resp
                                r.repo.commit); /* clients remember the absence */
 }
 
+/* What a namespace says of itself on a branch is made of what lies in it, once something does; at a commit it
+ * is what was pushed. */
+static enum hub_status send_pushed(struct hub_request *request, struct hub_hf_pushed *pushed,
+                                   struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_view path = hub_request_capture(request, "path"),
+                          rev = hub_request_capture(request, "rev");
+    const bool made = pushed->in.count && !hub_view_is(rev, pushed->at.id) &&
+                      hub_view_is(hub_view_behind(path, '/'), hub_space_file);
+    return made ? resolve_here(request, response, err) : hub_hf_pushed_file(request, pushed, response, err);
+}
+
+static enum hub_status resolve_or_pushed(struct hub_request *request, struct hub_response *response,
+                                         struct hub_error *err)
+{
+    return hub_hf_pushed_or(request, response, err, send_pushed, resolve_here);
+}
+
 enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    return hub_hf_here_or_upstream(request, response, err, resolve_here);
+    return hub_hf_here_or_upstream(request, response, err, resolve_or_pushed);
 }

@@ -2,10 +2,11 @@
 #include "server/facade/cached_answer.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
+#include "server/facade/hf_paths.h"
+#include "server/facade/hf_pushed.h"
 #include "server/facade/hf_upstream.h"
 
 #include "server/api/cursor.h"
-#include "storage/base/hex.h"
 #include "storage/ids/spell.h"
 
 #include <stdlib.h>
@@ -158,27 +159,15 @@ static enum hub_status walk(struct repo_tree *t, struct hub_view from, struct hu
     }
 }
 
-/* Without the slash that the name of a folder may end with. */
-static struct hub_view without_slash(struct hub_view path)
-{
-    return hub_view_ends(path, "/") ? (struct hub_view){path.data, path.size - 1} : path;
-}
-
-/* As Python and JavaScript spell it. */
-static bool is_true(struct hub_view value)
-{
-    return value.size && (strcasecmp(value.data, "true") == 0 || hub_view_is(value, "1"));
-}
-
 static enum hub_status read_tree(struct hub_request *request, struct repo_tree *t, struct hub_error *err)
 {
-    const struct hub_view path = without_slash(hub_request_capture(request, "path"));
+    const struct hub_view path = hub_hf_without_slash(hub_request_capture(request, "path"));
     struct hub_buf *const bufs[] = {&t->folder, &t->last, &t->skip, &t->path};
     for (size_t i = 0; i < HUB_COUNT(bufs); i++)
         *bufs[i] = HUB_BUF_INIT(128 * KIB);
     t->request = request;
-    t->recursive = is_true(hub_request_if_taken(request, "recursive"));
-    t->expand = is_true(hub_request_if_taken(request, "expand"));
+    t->recursive = hub_hf_is_true(hub_request_if_taken(request, "recursive"));
+    t->expand = hub_hf_is_true(hub_request_if_taken(request, "expand"));
     HUB_TRY(hub_hf_repo_open(request, &t->repo, err));
     HUB_TRY(hub_hf_revision(request, &t->repo, err));
     HUB_TRY(hub_buf_add_view(&t->folder, hub_buf_view(&t->repo.begins), err));
@@ -233,17 +222,24 @@ static enum hub_status tree_here(struct hub_request *request, struct hub_respons
     return hub_cached_answer(request, response, make_tree, err);
 }
 
+static enum hub_status tree_or_pushed(struct hub_request *request, struct hub_response *response,
+                                      struct hub_error *err)
+{
+    return hub_hf_pushed_or(request, response, err, hub_hf_pushed_tree, tree_here);
+}
+
 enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *response, struct hub_error *err)
 {
-    return hub_hf_here_or_upstream(request, response, err, tree_here);
+    return hub_hf_here_or_upstream(request, response, err, tree_or_pushed);
 }
 
 /* ---- some files ---- */
 
 /* A file, or a folder that something lies in; what is neither is left out. */
-static enum hub_status add_path(struct repo_tree *t, const char *text, struct hub_error *err)
+static enum hub_status add_path(void *user, struct hub_view text, struct hub_error *err)
 {
-    const struct hub_view path = without_slash(hub_view_of(text));
+    struct repo_tree *t = user;
+    const struct hub_view path = hub_hf_without_slash(text);
     if (++t->asked > MOST_PATHS)
         return hub_fail(err, HUB_TOO_BIG, "more than %d paths: send them in several requests", MOST_PATHS);
     struct hub_object object;
@@ -254,7 +250,7 @@ static enum hub_status add_path(struct repo_tree *t, const char *text, struct hu
     HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
     enum hub_status st = hub_objects_next(&t->objects, &object, err);
     if (!st && hub_view_equal(object.name, hub_buf_view(&t->folder)))
-        return path.size == strlen(text) ? add_file(t, &object, path, err) : HUB_OK;
+        return path.size == text.size ? add_file(t, &object, path, err) : HUB_OK;
     HUB_TRY(hub_buf_add_text(&t->folder, "/", err));
     HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
     st = hub_objects_next(&t->objects, &object, err);
@@ -262,57 +258,6 @@ static enum hub_status add_path(struct repo_tree *t, const char *text, struct hu
         memcmp(object.name.data, t->folder.data, t->folder.size) == 0)
         return add_folder(t, (struct hub_view){t->folder.data, t->folder.size - 1}, err);
     return st == HUB_NOT_FOUND ? HUB_OK : st;
-}
-
-static enum hub_status decode(struct hub_view text, struct hub_buf *out, struct hub_error *err)
-{
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        const bool escaped = c == '%' && text.size - i > 2;
-        const int high = escaped ? hub_hex_digit(text.data[i + 1]) : -1,
-                  low = escaped ? hub_hex_digit(text.data[i + 2]) : -1;
-        if (high >= 0 && low >= 0) {
-            c = (char)(high * 16 + low);
-            i += 2;
-        }
-        HUB_TRY(hub_buf_add(out, c == '+' && !escaped ? " " : &c, 1, err));
-    }
-    return HUB_OK;
-}
-
-static enum hub_status add_form(struct repo_tree *t, struct hub_view body, struct hub_error *err)
-{
-    t->expand =
-        memmem(body.data, body.size, "expand=True", 11) || memmem(body.data, body.size, "expand=true", 11);
-    while (body.size) {
-        const char *end = memchr(body.data, '&', body.size);
-        const struct hub_view pair = {body.data, end ? (size_t)(end - body.data) : body.size};
-        body =
-            (struct hub_view){body.data + pair.size + (end != NULL), body.size - pair.size - (end != NULL)};
-        HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
-        if (!hub_view_starts(pair, "paths="))
-            continue;
-        HUB_TRY(decode((struct hub_view){pair.data + 6, pair.size - 6}, &text, err));
-        if (text.size)
-            HUB_TRY(add_path(t, text.data, err));
-    }
-    return HUB_OK;
-}
-
-static enum hub_status add_json(struct repo_tree *t, struct hub_view body, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *asked = NULL;
-    const json_t *path;
-    size_t i;
-    if (hub_json_parse(body, MIB, &asked, NULL) || !json_is_object(asked))
-        return hub_fail(err, HUB_INVALID, "the body is not JSON with \"paths\"");
-    const json_t *paths = json_object_get(asked, "paths");
-    t->expand = json_is_true(json_object_get(asked, "expand"));
-    if (json_is_string(paths))
-        return add_path(t, json_string_value(paths), err);
-    json_array_foreach(paths, i, path) if (json_is_string(path))
-        HUB_TRY(add_path(t, json_string_value(path), err));
-    return HUB_OK;
 }
 
 static enum hub_status paths_here(struct hub_request *request, struct hub_response *response,
@@ -327,16 +272,19 @@ static enum hub_status paths_here(struct hub_request *request, struct hub_respon
     hub_json_array(&t.json);
     HUB_TRY(hub_objects_open(request, &t.objects, err));
     t.objects.others = t.repo.other;
-    const char *type = hub_request_header(request, "Content-Type");
-    HUB_TRY(type && hub_view_starts(hub_view_of(type), "application/json")
-                ? add_json(&t, request->body, err)
-                : add_form(&t, request->body, err));
+    HUB_TRY(hub_hf_paths_read(request, &t.expand, add_path, &t, err));
     hub_json_end_array(&t.json);
     return hub_json_status(&t.json);
+}
+
+static enum hub_status paths_or_pushed(struct hub_request *request, struct hub_response *response,
+                                       struct hub_error *err)
+{
+    return hub_hf_pushed_or(request, response, err, hub_hf_pushed_paths, paths_here);
 }
 
 enum hub_status hub_hf_paths(struct hub_request *request, struct hub_response *response,
                              struct hub_error *err)
 {
-    return hub_hf_here_or_upstream(request, response, err, paths_here);
+    return hub_hf_here_or_upstream(request, response, err, paths_or_pushed);
 }

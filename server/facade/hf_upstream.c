@@ -1,7 +1,6 @@
 /* What is not here: see hf_upstream.h. */
 #include "server/facade/hf_upstream.h"
 
-#include "server/api/uploads.h"
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
 #include "storage/net/relay.h"
@@ -327,12 +326,10 @@ static bool is_paths_request(const struct hub_request *request)
 
 enum hub_status hub_hf_refuse(const struct hub_request *request, struct hub_error *err)
 {
-    if (request->method != HUB_POST)
+    if (request->route->handler != hub_hf_uploads)
         return HUB_OK;
     if (is_paths_request(request))
-        return hub_view_is(request->segments[1], "datasets") || hub_hf_has_upstream(request)
-                   ? HUB_OK
-                   : not_here(request, err);
+        return hub_hf_has_upstream(request) ? HUB_OK : not_here(request, err);
     return hub_hf_refuse_method(request, "", err);
 }
 
@@ -340,8 +337,12 @@ enum hub_status hub_hf_refuse_method(const struct hub_request *request, const ch
                                      struct hub_error *err)
 {
     (void)allow;
-    return hub_no_uploads(request, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
-                          ". To upload to another hub, set HF_ENDPOINT to its address", err);
+    return hub_fail_as(
+        err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
+        "This hub does not take %.200s: files of datasets can be pushed, and there are no pull "
+        "requests, discussions, settings, models or spaces. To send it to another hub, set "
+        "HF_ENDPOINT to its address",
+        request->target + 1);
 }
 
 enum hub_status hub_hf_uploads(struct hub_request *request, struct hub_response *response,

@@ -6,6 +6,7 @@
 #include "server/api/drafts/tidy.h"
 #include "server/api/hooks.h"
 #include "server/api/operations/alerts.h"
+#include "server/api/pushes/pushes.h"
 #include "server/api/visible.h"
 #include "server/http/budget.h"
 #include "server/http/server.h"
@@ -184,6 +185,11 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
     HUB_TRY(open_inspector(service, config, err));
     app->inspector = service->inspector;
     app->min_free = config->min_free;
+    service->deposits = (struct hub_deposits){.truth = app->truth,
+                                              .roots = &config->roots,
+                                              .budget_bytes = config->upload_cache,
+                                              .spare_bytes = config->min_free};
+    app->deposits = &service->deposits;
     app->read_only = config->read_only;
     app->keeping = (struct hub_keeping){config->keep_revisions, config->trash_ms};
     return HUB_OK;
@@ -388,6 +394,8 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     hub_drafts_recover(app); /* before somebody asks */
     hub_revisions_recover(app);
     hub_renames_recover(app);
+    if (!app->read_only)
+        HUB_TRY(hub_pushes_start(app, &app->pushes, err));
     if (config->metrics_open)
         HUB_TRY(open_figures(service, err));
     HUB_TRY(start_public(service, config, err));
@@ -413,6 +421,7 @@ void hub_service_close(struct hub_service *service, const struct hub_config *con
     hub_visible_free(app->visible);
     hub_measurer_free(app->measurer);
     hub_relay_stop(app->relay);
+    hub_pushes_stop(app->pushes); /* sends events */
     hub_hooks_stop(app->hooks);
     hub_mirrors_stop(app->mirrors);
     if (app->scanner)

@@ -6,6 +6,7 @@
 #include "server/config/config.h"
 #include "server/service/limits.h"
 #include "server/service/stores.h"
+#include "storage/deposits/deposit.h"
 #include "storage/truth/quotas.h"
 
 #include <signal.h>
@@ -14,6 +15,7 @@
 struct hub_service {
     struct hub_app app;
     struct hub_stores stores;
+    struct hub_deposits deposits;
     struct hub_inspector *inspector;
     struct hub_route *routes; /* NULL: hub_routes */
     struct hub_limits limits;

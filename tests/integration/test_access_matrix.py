@@ -149,6 +149,17 @@ def of_drafts(asker, row):
     return ("forbidden", {403}) if asker.signed else ("sign in", {401})
 
 
+def of_pushes(asker, row):
+    """Of repos that nobody pushed here: a dataset is there, or nothing."""
+    if not asker.meant:
+        return "forbidden", {403}
+    if row.pattern.endswith("/{oid}/{size}") or row.method == "DELETE" and row.pattern.startswith("/api/repos/"):
+        return "refused", {400, 403}
+    if asker.writes:
+        return "refused", {400, 403, 404, 409}  # 403: its files were put there by hand
+    return ("forbidden" if asker.reads else "absent", {403, 404}) if asker.signed else ("sign in", {401})
+
+
 def of_namespaces(asker, row):
     """Without a body none is written; there is none to delete, or it is not empty."""
     if not asker.meant:
@@ -176,6 +187,8 @@ def of_right(asker, row, private, protocol):
         return "change" if row.method != "GET" else "admin", OF_CHANGES if row.method != "GET" else example
     if row.pattern.startswith("/~drafts"):
         return of_draft_pages(asker, row)
+    if row.right == "WRITERS" and protocol == "hf":
+        return of_pushes(asker, row)
     if row.right == "WRITERS":
         return of_namespaces(asker, row) if row.pattern == NAMESPACE else of_drafts(asker, row)
     if row.right == "WATCHERS" and not asker.watches:
@@ -202,7 +215,7 @@ def expected(table, asker, method, target, home, protocol):
     kind, statuses = of_right(asker, row, is_private(row, target), protocol)
     if row is home:
         return kind, statuses
-    return kind, statuses | {400, 403} | ({404} if row.pattern == NAMESPACE else set())  # the query, or the name, is of another row
+    return kind, statuses | {400, 403} | ({404} if row.pattern == NAMESPACE or ".git/" in path else set())  # the query, or the name, is of another row
 
 
 # ---- what is sent ----

@@ -356,8 +356,8 @@ def test_uploads_are_refused_in_the_same_words_by_every_protocol(lab):
                                        ("POST", "/resumable/upload/storage/v1/b/b/o?uploadType=resumable", 405, google), ("PUT", "/upload/storage/v1/b/b/o?upload_id=1", 405, google),
                                        ("POST", "/batch/storage/v1", 405, google), ("DELETE", "/storage/v1/b/b/o/x", 405, google), ("PUT", "/b/x", 405, google),
                                        ("POST", "/storage/v1/b/b/o/x/rewriteTo/b/c/o/y", 405, google), ("PUT", "/minari-datasets/x", 405, "application/xml; charset=UTF-8"),
-                                       ("POST", "/api/repos/create", 403, face), ("POST", "/api/datasets/a/b/preupload/main", 403, face), ("POST", "/api/datasets/a/b/commit/main", 403, face),
-                                       ("POST", "/datasets/a/b.git/info/lfs/objects/batch", 403, face), ("DELETE", "/api/datasets/a/b/tag/v1", 403, face), ("DELETE", "/api/repos/delete", 403, face),
+                                       ("POST", "/api/repos/none", 403, face), ("POST", "/api/datasets/a/b/discussions", 403, face),
+                                       ("DELETE", "/api/datasets/a/b/refs", 403, face), ("PUT", "/api/datasets/a/b/settings", 403, face),
                                        ("PUT", "/api/v1/datasets/x/files/data/x", 405, ours), ("POST", "/api/v1/datasets", 405, ours)]:
         for body in (b"", inner, inner * 100000, "chunked"):
             with socket.create_connection(("127.0.0.1", hub.port), timeout=10) as s:
@@ -374,7 +374,7 @@ def test_uploads_are_refused_in_the_same_words_by_every_protocol(lab):
                     while more := s.recv(65536):
                         got += more
                 assert got.startswith(b"HTTP/1.1 %d " % status) and f"Content-Type: {kind}\r\n".encode() in got, (method, path, got[:300])
-                words = f"Nothing is uploaded to {path.split('?')[0]}: datasets are pushed with `minari-cli upload PATH ID`, or by /api/v1/drafts"
+                words = f"This hub does not take {path[1:]}: files of datasets can be pushed" if kind == face else f"Nothing is uploaded to {path.split('?')[0]}: datasets are pushed with `minari-cli upload PATH ID`, by /api/v1/drafts"
                 assert words.encode() in got, (method, path, got[:1000])
                 assert got.count(b"HTTP/1.1 ") == 1 + (not body), (method, path)
 

@@ -285,7 +285,7 @@ def test_a_changed_repo_is_another_commit(lab):
 
 
 @pytest.mark.parametrize("path, size, status", [
-    ("/api/datasets/a/b/commit/main", 10_000_000, 403), ("/api/models/a/b/paths-info/main", 500_000, 404),
+    ("/api/datasets/a/b/commit/main", 10_000_000, 401), ("/api/models/a/b/paths-info/main", 500_000, 404),
     ("/api/datasets/a/b/paths-info/main", 10_000_000, 413)])
 def test_what_no_body_changes_is_said_before_it_comes(lab, path, size, status):
     with socket.create_connection(("127.0.0.1", lab[0].port), 60) as sock:

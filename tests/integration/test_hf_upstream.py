@@ -148,9 +148,13 @@ def test_uploads_are_refused_with_words(place):
     hub, hf = place
     before = len(hf.requests)
     for path in ("/api/models/far/model/preupload/main", "/api/models/far/model/commit/main", "/api/spaces/a/b/commit/main",
-                 "/api/repos/create", "/api/datasets/far/set/preupload/main", "/api/datasets/lab/arm/commit/main", "/datasets/lab/arm.git/info/lfs/objects/batch"):
+                 "/api/datasets/far/set/discussions", "/api/datasets/lab/arm/super-squash/main"):
         done = subprocess.run(["curl", "-s", "-w", "%{http_code}", "-d", "{}", hub.base + path], capture_output=True, text=True).stdout
-        assert done.endswith("403") and f"Nothing is uploaded to {path}: datasets are pushed with `minari-cli upload" in json.loads(done[:-3])["error"], done
+        assert done.endswith("403") and f"does not take {path[1:]}:" in json.loads(done[:-3])["error"], done
+    for path in ("/api/repos/create", "/api/datasets/far/set/preupload/main", "/api/datasets/far/set/commit/main", "/datasets/far/set.git/info/lfs/objects/batch"):
+        body = json.dumps({"name": "set", "organization": "far", "type": "dataset"})
+        done = subprocess.run(["curl", "-s", "-w", "%{http_code}", "-H", "Content-Type: application/json", "-d", body, hub.base + path], capture_output=True, text=True).stdout
+        assert done.endswith("401") and "wants a token" in json.loads(done[:-3])["error"], done
     assert len(hf.requests) == before
     done = subprocess.run(["curl", "-s", "-d", "paths=config.json&expand=False", hub.base + "/api/models/far/model/paths-info/main"], capture_output=True, text=True).stdout
     assert [entry["path"] for entry in json.loads(done)] == ["config.json"]

@@ -18,6 +18,9 @@ from test_admin import Control
 BODIES = {
     "/api/v1/batch": json.dumps({"items": [{"id": "D4RL/door/human-v2", "episode": 0, "start": 0, "stop": 2}], "fields": ["actions"]}),
     "/api/datasets/{org}/{name}/paths-info/{rev}": json.dumps({"paths": ["data/main_data.hdf5"], "expand": False}),
+    "/api/repos/create": json.dumps({"name": "new", "organization": "lab", "type": "dataset"}),
+    "/api/repos/move": json.dumps({"fromRepo": "lab/arm-v30", "toRepo": "lab/other", "type": "dataset"}),
+    "/api/validate-yaml": json.dumps({"content": "# words", "repoType": "dataset"}),
     "/api/v1/drafts": json.dumps({"id": "lab/new-v0"}),
     "/api/v1/datasets/{id}": json.dumps({"id": "lab/other-v0"}),
     "/api/v1/links": json.dumps({"path": "/d/lab/arm-v30"}),

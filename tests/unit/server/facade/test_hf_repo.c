@@ -96,9 +96,9 @@ Test(hf_repo, which)
         {"/api/models/lab/arm", 404, NULL, "X-Error-Code: RepoNotFound"},
         {"/api/datasets/lab/arm/xet-read-token/main", 404, "{\"error\":\"",
          "!X-Error-Code"}, /* the repo is there */
-        {"/api/repos/create", 403, "{\"error\":\"Nothing is uploaded to /api/repos/create", NULL, NULL,
-         HUB_POST, "{\"name\":\"x\"}"},
-        {"/api/datasets/lab/arm/commit/main", 403, "{\"error\":\"", NULL, NULL, HUB_POST, "{}"},
+        {"/api/repos/none", 403, "{\"error\":\"This hub does not take api/repos/none", NULL, NULL, HUB_POST,
+         "{\"name\":\"x\"}"},
+        {"/api/datasets/lab/arm/super-squash/main", 403, "{\"error\":\"", NULL, NULL, HUB_POST, "{}"},
         {"/api/datasets/lab/arm/refs", 405, "{\"error\":\"", NULL, NULL, HUB_DELETE},
         {"/api/telemetry/x", 404, "{\"error\":\"", NULL, NULL, HUB_HEAD},
     };
