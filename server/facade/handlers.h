@@ -21,6 +21,7 @@ hub_handler hub_hf_tree, hub_hf_paths;                                          
 hub_handler hub_hf_resolve;                                               /* hf_resolve.c */
 hub_handler hub_hf_create, hub_hf_delete, hub_hf_move, hub_hf_check_card; /* hf_repos.c */
 hub_handler hub_hf_preupload;                                             /* hf_preupload.c */
+hub_handler hub_hf_xet_token;                                             /* hf_xet.c */
 hub_handler hub_hf_lfs_batch, hub_hf_lfs_verify, hub_hf_lfs_done;         /* hf_lfs.c */
 hub_handler hub_hf_commit_done;                                           /* hf_commit.c */
 hub_body_opener hub_hf_lfs_open, hub_hf_commit_open;

@@ -4,6 +4,7 @@
 #include "server/api/handlers.h"
 #include "server/api/reserved.h"
 #include "server/api/uploads.h"
+#include "server/api/xet/handlers.h"
 #include "server/facade/handlers.h"
 #include "server/page/handlers.h"
 #include "server/service/parameters.h"
@@ -22,6 +23,8 @@ enum { ROWS_MS = 5000 };
 #define BUCKET "/storage/v1/b/minari-datasets"
 #define FILE_OF_DOOR "D4RL/door/human-v2/data/main_data.hdf5"
 #define REPO "/datasets/farama-minari/door-human-v0"
+#define UPLOAD "/xet/0123456789abcdef-0123456789abcdef"
+#define XORB "99c6b9e0e4195b212dd19bce2e807caba38e6629b519470dd019b2bd0c0c2184"
 
 const struct hub_route hub_routes[] = {
     /* the most frequent route is found first */
@@ -280,6 +283,14 @@ const struct hub_route hub_routes[] = {
      .example = "/api" REPO "/refs"},
     {"GET", "/api/datasets/{org}/{name}/commits/{rev}", hub_hf_commits, "hf", HUB_FOR_READERS, NULL,
      .example = "/api" REPO "/commits/main"},
+    {"GET", "/api/datasets/{org}/{name}/xet-write-token/{rev}", hub_hf_xet_token, "xet", HUB_FOR_WRITERS,
+     NULL, .example = "401 /api" REPO "/xet-write-token/main"},
+    {"POST", "/xet/{epoch}/v1/xorbs/default/{hash}", hub_xet_xorb_done, "xet", HUB_FOR_WRITERS, NULL,
+     .example = "401 " UPLOAD "/v1/xorbs/default/" XORB, .open_body = hub_xet_xorb_open},
+    {"POST", "/xet/{epoch}/v1/shards", hub_xet_shard_done, "xet", HUB_FOR_WRITERS, NULL,
+     .example = "401 " UPLOAD "/v1/shards", .open_body = hub_xet_shard_open},
+    {"POST", "/xet/{epoch}/v2/shards", hub_xet_shard_stream, "xet", HUB_FOR_WRITERS, NULL,
+     .example = "401 " UPLOAD "/v2/shards", .open_body = hub_xet_shard_open},
     {"GET", "/api/datasets/{org}/{name}/auth-check", hub_hf_auth_check, "hf", HUB_FOR_READERS, NULL,
      .example = "/api" REPO "/auth-check"},
     {"POST", "/api/repos/create", hub_hf_create, "hf-create", HUB_FOR_WRITERS, NULL,

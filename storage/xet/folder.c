@@ -90,7 +90,7 @@ void hub_xorbs_init(struct hub_xorbs *xorbs, int folder)
 
 void hub_xorbs_dispose(struct hub_xorbs *xorbs)
 {
-    for (unsigned i = 0; i < HUB_XORBS_OPEN; i++)
+    for (unsigned i = 0; i < HUB_XORBS_OPEN && xorbs->uses; i++)
         close_now(&xorbs->files[i].fd);
 }
 

@@ -54,6 +54,7 @@ struct hub_xorbs {
     uint64_t uses;
     struct hub_xorb_file files[HUB_XORBS_OPEN];
 };
+/** Zeroed ones may be disposed, too. */
 void hub_xorbs_init(struct hub_xorbs *xorbs, int folder);
 void hub_xorbs_dispose(struct hub_xorbs *xorbs);
 

@@ -169,6 +169,13 @@ def of_namespaces(asker, row):
     return ("forbidden", {403}) if asker.signed else ("sign in", {401})
 
 
+def of_xet(asker, row):
+    """A client of Xet shows a pass in place of its token; it gets one for a repo that it may write, and this is one that nobody pushed."""
+    if row.method == "POST":
+        return ("bad token", {401}) if asker.meant else ("forbidden", {403})
+    return ("forbidden", {403, 404}) if asker.signed else ("sign in", {401})
+
+
 def of_draft_pages(asker, row):
     """For those who may write something, with whatever they send their token by; there is no draft."""
     if asker.writes or asker.watches:
@@ -187,6 +194,8 @@ def of_right(asker, row, private, protocol):
         return "change" if row.method != "GET" else "admin", OF_CHANGES if row.method != "GET" else example
     if row.pattern.startswith("/~drafts"):
         return of_draft_pages(asker, row)
+    if row.pattern.startswith("/xet/{epoch}/") or "/xet-write-token/" in row.pattern:
+        return of_xet(asker, row)
     if row.right == "WRITERS" and protocol == "hf":
         return of_pushes(asker, row)
     if row.right == "WRITERS":
