@@ -21,6 +21,14 @@ enum { MOST_SEGMENTS = 32, MOST_PARTS = 1000000 };
 
 static const char drafts[] = "drafts";
 
+/* The tree of one that is being published may have gone to its place. */
+static enum hub_status open_inner(const struct hub_draft_folder *draft, const char *name, bool make, int *fd,
+                                  struct hub_error *err)
+{
+    const enum hub_status st = hub_private_folder(draft->folder, name, make, fd, err);
+    return st == HUB_NOT_FOUND && !make ? HUB_OK : st;
+}
+
 static enum hub_status open_folders(struct hub_draft_folder *draft, const char *id, bool make,
                                     struct hub_error *err)
 {
@@ -28,8 +36,8 @@ static enum hub_status open_folders(struct hub_draft_folder *draft, const char *
     snprintf(draft->within, sizeof draft->within, "%s/%s", drafts, id);
     HUB_TRY(hub_private_folder(draft->place.folder, drafts, make, &all, err));
     HUB_TRY(hub_private_folder(all, id, make, &draft->folder, err));
-    HUB_TRY(hub_private_folder(draft->folder, "tree", make, &draft->tree, err));
-    return hub_private_folder(draft->folder, "parts", make, &draft->parts, err);
+    HUB_TRY(open_inner(draft, "tree", make, &draft->tree, err));
+    return open_inner(draft, "parts", make, &draft->parts, err);
 }
 
 enum hub_status hub_draft_open(const char *root, const char *id, bool make, struct hub_draft_folder *out,

@@ -21,7 +21,8 @@ struct hub_draft_folder {
     }
 
 /** @param root  its directory
- *  @param make  make the folder; without, HUB_NOT_FOUND where there is none */
+ *  @param make  make the folder; without, HUB_NOT_FOUND where there is none, and `tree` is -1 where its tree
+ *               has gone to its place */
 HUB_MUST_USE enum hub_status hub_draft_open(const char *root, const char *id, bool make,
                                             struct hub_draft_folder *out, struct hub_error *err);
 void hub_draft_close(struct hub_draft_folder *draft);

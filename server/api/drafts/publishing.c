@@ -233,6 +233,8 @@ enum hub_status hub_publishing_run(struct hub_publishing *c, struct hub_error *e
         HUB_TRY(hub_draft_finish(c->app, &c->row, err));
     if (c->row.state == HUB_DRAFT_PUBLISHED)
         return HUB_OK;
+    if (c->draft.tree < 0)
+        return hub_fail(err, HUB_NOT_FOUND, "the files of the draft '%s' do not exist any more", c->row.id);
     HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
     const enum hub_status st = work(c, err);
     if (st)
