@@ -55,7 +55,7 @@ class Clients:
     def push(self, id, name, base):
         """A dataset that no other one is like."""
         opened = ask(self.hub, "POST", "/api/v1/drafts", json.dumps({"id": id, **({"base": base} if base else {})}))
-        meanings = {"exists": "refused", "commit_conflict": "refused", "revision_not_found": "nothing"}
+        meanings = {"exists": "refused", "commit_conflict": "refused"}
         if opened.status != 201:
             return self.answered(opened, **meanings)
         draft = opened.headers["Location"]
