@@ -11,6 +11,14 @@ bool hub_lfs_name_read(struct hub_view text, struct hub_lfs_object *out)
     return true;
 }
 
+static enum hub_status parse(struct hub_view body, json_t **out, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    return hub_json_parse(body, HUB_LFS_BODY, out, &why)
+               ? hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail)
+               : HUB_OK;
+}
+
 static enum hub_status read_object(const json_t *item, hub_lfs_each each, void *user, struct hub_error *err)
 {
     struct hub_lfs_object object = {0};
@@ -26,7 +34,7 @@ static enum hub_status read_object(const json_t *item, hub_lfs_each each, void *
 enum hub_status hub_lfs_batch_read(struct hub_view body, hub_lfs_each each, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    HUB_TRY(hub_json_parse(body, HUB_LFS_BODY, &document, err));
+    HUB_TRY(parse(body, &document, err));
     const char *operation = json_string_value(json_object_get(document, "operation"));
     const char *hash = json_string_value(json_object_get(document, "hash_algo"));
     const json_t *objects = json_object_get(document, "objects"), *item;
@@ -46,6 +54,6 @@ enum hub_status hub_lfs_object_read(struct hub_view body, hub_lfs_each each, voi
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    HUB_TRY(hub_json_parse(body, HUB_LFS_BODY, &document, err));
+    HUB_TRY(parse(body, &document, err));
     return read_object(document, each, user, err);
 }

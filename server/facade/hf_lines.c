@@ -95,7 +95,11 @@ enum hub_status hub_hf_line_read(struct hub_view text, struct hub_hf_line *out, 
     *out = (struct hub_hf_line){.kind = HUB_HF_NOTHING};
     if (is_blank(text))
         return HUB_OK;
-    HUB_TRY(hub_json_parse(text, HUB_HF_LINE, &out->document, err));
+    struct hub_error why = {0};
+    const enum hub_status st = hub_json_parse(text, HUB_HF_LINE, &out->document, &why);
+    if (st)
+        return hub_fail(err, st == HUB_TOO_BIG ? st : HUB_INVALID, "a line of the commit is not JSON: %s",
+                        why.detail);
     const char *key = text_of(out->document, "key");
     json_t *value = json_object_get(out->document, "value");
     out->path = text_of(value, "path");

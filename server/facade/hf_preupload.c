@@ -76,7 +76,7 @@ enum hub_status hub_hf_preupload(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_hf_written_open(request, &written, err));
     HUB_TRY(hub_hf_branch(request, &branch, err));
     HUB_TRY(hub_push_named(request->app->truth, written.row.id, hub_view_of(branch), &a.head, err));
-    HUB_TRY(hub_json_parse(request->body, request->body.size + 1, &document, err));
+    HUB_TRY(hub_hf_body(request, &document, err));
     a.json =
         hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", ANSWER_BYTES), err);
     return answer_all(&a, json_object_get(document, "files"), err);

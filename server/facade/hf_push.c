@@ -103,6 +103,14 @@ enum hub_status hub_hf_branch(const struct hub_request *request, const char **ou
     return HUB_OK;
 }
 
+enum hub_status hub_hf_body(const struct hub_request *request, json_t **out, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    if (hub_json_parse(request->body, request->body.size + 1, out, &why))
+        return hub_fail(err, HUB_INVALID, "the body is not JSON: %s", why.detail);
+    return json_is_object(*out) ? HUB_OK : hub_fail(err, HUB_INVALID, "the body is not a JSON object");
+}
+
 /* ---- files ---- */
 
 bool hub_hf_is_lfs(struct hub_view path, uint64_t size)

@@ -31,6 +31,9 @@ HUB_MUST_USE enum hub_status hub_hf_written_open(struct hub_request *request, st
 HUB_MUST_USE enum hub_status hub_hf_branch(const struct hub_request *request, const char **out,
                                            struct hub_error *err);
 
+/** A JSON object; HUB_INVALID for what is none. Free it, on failure too. */
+HUB_MUST_USE enum hub_status hub_hf_body(const struct hub_request *request, json_t **out,
+                                         struct hub_error *err);
 /** Whether clients send a file as one that Git LFS keeps, rather than within the commit. */
 bool hub_hf_is_lfs(struct hub_view path, uint64_t size);
 /** Whether a file of a push is left out: hidden names. */

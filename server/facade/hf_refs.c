@@ -6,12 +6,10 @@
 
 enum { VERDICT_MS = 4000 };
 
+/* None is an empty one. */
 static enum hub_status read_body(const struct hub_request *request, json_t **out, struct hub_error *err)
 {
-    if (!request->body.size)
-        return HUB_OK;
-    HUB_TRY(hub_json_parse(request->body, MIB, out, err));
-    return json_is_object(*out) ? HUB_OK : hub_fail(err, HUB_INVALID, "the body is not a JSON object");
+    return request->body.size ? hub_hf_body(request, out, err) : HUB_OK;
 }
 
 static enum hub_status check_name(struct hub_view name, struct hub_error *err)

@@ -25,12 +25,6 @@ static void named_dispose(struct named_repo *named)
     hub_buf_dispose(&named->id);
 }
 
-static enum hub_status read_body(const struct hub_request *request, json_t **out, struct hub_error *err)
-{
-    HUB_TRY(hub_json_parse(request->body, MIB, out, err));
-    return json_is_object(*out) ? HUB_OK : hub_fail(err, HUB_INVALID, "the body is not a JSON object");
-}
-
 static enum hub_status check_type(const json_t *document, struct hub_error *err)
 {
     const char *type = json_string_value(json_object_get(document, "type"));
@@ -46,7 +40,7 @@ static enum hub_status read_named(const struct hub_request *request, struct name
                                   struct hub_error *err)
 {
     out->id = HUB_BUF_INIT(KIB);
-    HUB_TRY(read_body(request, &out->document, err));
+    HUB_TRY(hub_hf_body(request, &out->document, err));
     HUB_TRY(check_type(out->document, err));
     out->name = json_string_value(json_object_get(out->document, "name"));
     out->org = json_string_value(json_object_get(out->document, "organization"));
@@ -263,7 +257,7 @@ enum hub_status hub_hf_move(struct hub_request *request, struct hub_response *re
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf from = HUB_BUF_INIT(KIB), to = HUB_BUF_INIT(KIB);
     if (!request->may_block || !request->heavy)
         return hub_await_heavy(request);
-    HUB_TRY(read_body(request, &document, err));
+    HUB_TRY(hub_hf_body(request, &document, err));
     HUB_TRY(check_type(document, err));
     HUB_TRY(read_id(request, document, "fromRepo", &from, err));
     HUB_TRY(read_id(request, document, "toRepo", &to, err));
@@ -298,7 +292,7 @@ enum hub_status hub_hf_check_card(struct hub_request *request, struct hub_respon
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    HUB_TRY(hub_json_parse(request->body, request->body.size + 1, &document, err));
+    HUB_TRY(hub_hf_body(request, &document, err));
     const char *wrong = what_is_wrong(json_string_value(json_object_get(document, "content")));
     struct hub_json json =
         hub_json_to(hub_response_buffer(response, wrong ? 400 : 200, JSON_TYPE, 16 * KIB), err);

@@ -342,7 +342,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/datasets/{path}", hub_hf_others, "hf-other", HUB_FOR_ANYBODY, NULL,
      .example = "404 /datasets/none"},
     {"POST", "/api/repos/{path}", hub_hf_uploads, "hf-upload", HUB_FOR_ANYBODY, NULL,
-     .example = "403 /api/repos/create", .body_limit = 1 * MIB},
+     .example = "403 /api/repos/none", .body_limit = 1 * MIB},
     {"POST", "/api/datasets/{path}", hub_hf_uploads, "hf-upload", HUB_FOR_ANYBODY, NULL,
      .example = "403 /api/datasets/none", .body_limit = 1 * MIB},
     {"POST", "/datasets/{path}", hub_hf_uploads, "hf-upload", HUB_FOR_ANYBODY, NULL,
