@@ -1,16 +1,9 @@
 /* revisions, revert: what was pushed to a hub under an id, listed and had back. */
-#include "client/cli/cli.h"
-#include "client/cli/table.h"
+#include "client/cli/list.h"
 
 #include <inttypes.h>
 
 enum { SHORT_COMMIT = 10 };
-
-struct revisions {
-    struct text_table table;
-    struct hub_buf json; /* the items of --json */
-    bool as_json, no_memory;
-};
 
 /* ---- the list ---- */
 
@@ -20,74 +13,99 @@ static void put_if_set(struct hub_json *json, const char *key, const char *text)
         hub_json_put_text(json, key, text);
 }
 
-static bool add_json(struct hub_buf *list, const struct minari_revision *r)
+static void put_changes(struct hub_json *json, const struct minari_revision *r)
 {
-    struct hub_json json = cli_json_item(list);
-    hub_json_put_text(&json, "commit", r->commit);
-    put_if_set(&json, "parent", r->parent);
-    hub_json_put_text(&json, "kind", r->kind);
-    put_if_set(&json, "content", r->content);
-    hub_json_put_text(&json, "at", r->at);
-    hub_json_put_text(&json, "who", r->who);
-    put_if_set(&json, "message", r->message);
-    hub_json_put_text(&json, "state", r->state);
-    hub_json_put_uint(&json, "files", r->files);
-    hub_json_put_uint(&json, "bytes", r->bytes);
-    hub_json_end_object(&json);
-    return !hub_json_status(&json);
+    if (r->files_added >= 0) {
+        hub_json_put_object(json, "changes");
+        hub_json_put_int(json, "added", r->files_added);
+        hub_json_put_int(json, "changed", r->files_changed);
+        hub_json_put_int(json, "removed", r->files_removed);
+        hub_json_end_object(json);
+    }
+    if (r->episodes >= 0)
+        hub_json_put_int(json, "episodes", r->episodes);
+    if (r->episodes_before >= 0)
+        hub_json_put_int(json, "episodes_before", r->episodes_before);
 }
 
-static bool add_row(struct text_table *table, const struct minari_revision *r)
+static void put(struct hub_json *json, const void *item)
 {
-    char commit[SHORT_COMMIT + 1], files[TABLE_NUMBER], size[TABLE_NUMBER];
+    const struct minari_revision *r = item;
+    hub_json_put_text(json, "commit", r->commit);
+    put_if_set(json, "parent", r->parent);
+    hub_json_put_text(json, "kind", r->kind);
+    put_if_set(json, "content", r->content);
+    hub_json_put_text(json, "at", r->at);
+    hub_json_put_text(json, "who", r->who);
+    put_if_set(json, "message", r->message);
+    hub_json_put_text(json, "state", r->state);
+    hub_json_put_uint(json, "files", r->files);
+    hub_json_put_uint(json, "bytes", r->bytes);
+    put_changes(json, r);
+}
+
+/* "+1 ~2 -3": files that came, changed and went; "25 -> 30": episodes. */
+static void write_changes(const struct minari_revision *r, char files[64], char episodes[64])
+{
+    files[0] = episodes[0] = '\0';
+    if (r->files_added >= 0)
+        snprintf(files, 64, "+%" PRId64 " ~%" PRId64 " -%" PRId64, r->files_added, r->files_changed,
+                 r->files_removed);
+    if (r->episodes >= 0 && r->episodes_before >= 0 && r->episodes != r->episodes_before)
+        snprintf(episodes, 64, "%" PRId64 " -> %" PRId64, r->episodes_before, r->episodes);
+    else if (r->episodes >= 0)
+        snprintf(episodes, 64, "%" PRId64, r->episodes);
+}
+
+static bool add(struct text_table *table, const void *item)
+{
+    const struct minari_revision *r = item;
+    char commit[SHORT_COMMIT + 1], files[TABLE_NUMBER], size[TABLE_NUMBER], changes[64], episodes[64];
+    write_changes(r, changes, episodes);
     const bool deleted = strcmp(r->kind, "delete") == 0;
     snprintf(commit, sizeof commit, "%.*s", SHORT_COMMIT, r->commit);
     snprintf(files, sizeof files, "%" PRIu64, r->files);
     hub_number_size(r->bytes, size);
     return table_add(table, (const char *const[]){commit, deleted ? "deleted" : r->state, r->at, r->who,
-                                                  deleted ? "" : files, deleted ? "" : size,
-                                                  r->message ? r->message : ""});
+                                                  deleted ? "" : files, changes, episodes,
+                                                  deleted ? "" : size, r->message ? r->message : ""});
 }
 
 static int on_revision(const struct minari_revision *revision, void *user)
 {
-    struct revisions *r = user;
-    if (!(r->as_json ? add_json(&r->json, revision) : add_row(&r->table, revision)))
-        r->no_memory = true;
-    return r->no_memory;
+    return cli_list_take(user, revision);
 }
 
-static int list(struct cli *cli, const char *id)
+static int list(struct cli *cli, const char *id, uint64_t limit)
 {
     struct minari_error err;
-    struct revisions r = {.table = {.title = "Revisions",
-                                    .columns = {{"Commit", false},
-                                                {"State", false},
-                                                {"When", false},
-                                                {"Who", false},
-                                                {"Files", true},
-                                                {"Size", true},
-                                                {"Message", false}},
-                                    .count = 7},
-                          .json = HUB_BUF_INIT(64 * MIB),
-                          .as_json = cli->values[OPT_JSON]};
-    int code = CLI_OK;
-    if (minari_revision_each(cli->client, id, on_revision, &r, &err))
-        code = r.no_memory ? cli_error(CLI_FAILED, "no memory for a list") : cli_report(cli, &err);
-    else if (r.as_json)
-        printf("{\"items\":[%s%s]}\n", r.json.size ? "\n" : "", r.json.size ? r.json.data : "");
-    else
-        table_print(&r.table, stdout, cli->terminal, cli->colour);
-    table_dispose(&r.table);
-    hub_buf_dispose(&r.json);
-    return code;
+    struct cli_list revisions = {.cli = cli,
+                                 .table = {.title = "Revisions",
+                                           .columns = {{"Commit", false},
+                                                       {"State", false},
+                                                       {"When", false},
+                                                       {"Who", false},
+                                                       {"Files", true},
+                                                       {"Changes", true},
+                                                       {"Episodes", true},
+                                                       {"Size", true},
+                                                       {"Message", false}},
+                                           .count = 9},
+                                 .limit = limit,
+                                 .put = put,
+                                 .add = add};
+    const enum minari_status st = minari_revision_each(cli->client, id, on_revision, &revisions, &err);
+    return cli_list_end(&revisions, st, &err);
 }
 
 int cli_revisions(struct cli *cli)
 {
     const char *id = cli->arguments[0];
+    uint64_t limit = 0;
+    if (!cli_number(cli, OPT_LIMIT, &limit))
+        return CLI_USAGE;
     const int code = cli_connect(cli, NULL, &id);
-    return code ? code : list(cli, id);
+    return code ? code : list(cli, id, limit);
 }
 
 /* ---- one of them is had back ---- */

@@ -135,11 +135,11 @@ const struct cli_command cli_commands[] = {
      "list what was pushed to a hub under an ID",
      "The newest first; also of a dataset that was deleted. The files of a revision that is kept can be had "
      "back.\n\n"
-     "  minari-cli revisions lab/arm-v0\n"
+     "  minari-cli revisions lab/arm-v0 --limit 10\n"
      "  minari-cli revisions lab/arm-v0 --json | jq -r '.items[] | select(.state == \"kept\") | .commit'",
      1,
      1,
-     {OPT_END}},
+     {OPT_LIMIT, OPT_END}},
     {"revert",
      cli_revert,
      "ID --revision COMMIT",

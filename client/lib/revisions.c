@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LIST_BYTES = 16 * 1024 * 1024, COMMIT_CHARS = 40, FEWEST_DIGITS = 7 };
+enum { COMMIT_CHARS = 40, FEWEST_DIGITS = 7, PAGE_ITEMS = 1000 };
 
 bool hub_is_commit(const char *text)
 {
@@ -16,15 +16,26 @@ bool hub_is_commit(const char *text)
 
 /* ---- the list ---- */
 
-static enum hub_status list(struct minari_client *client, const char *id, json_t **out, struct hub_error *err)
+/* Each of them, page by page; what `fn` returns ends the list. */
+static enum hub_status each_item(struct minari_client *client, const char *id, unsigned limit,
+                                 hub_remote_item_fn fn, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_api_url(&client->remote, id, "~revisions", &url, err));
-    return hub_remote_document(&client->remote, url.data, LIST_BYTES, NULL, out, err);
+    HUB_TRY(hub_buf_addf(&url, err, "?limit=%u", limit));
+    return hub_api_each(&client->remote, id, "~revisions", &url, fn, user, err);
+}
+
+/* -1: it is not stated. */
+static int64_t count_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value) : -1;
 }
 
 static enum hub_status read_revision(const json_t *item, struct minari_revision *out, struct hub_error *err)
 {
+    const json_t *changes = json_object_get(item, "changes");
     *out = (struct minari_revision){.commit = hub_member_text(item, "commit"),
                                     .parent = hub_member_text(item, "parent"),
                                     .kind = hub_member_text(item, "kind"),
@@ -34,37 +45,40 @@ static enum hub_status read_revision(const json_t *item, struct minari_revision 
                                     .message = hub_member_text(item, "message"),
                                     .state = hub_member_text(item, "state"),
                                     .files = hub_member_uint(item, "files"),
-                                    .bytes = hub_member_uint(item, "bytes")};
+                                    .bytes = hub_member_uint(item, "bytes"),
+                                    .files_added = count_of(changes, "added"),
+                                    .files_changed = count_of(changes, "changed"),
+                                    .files_removed = count_of(changes, "removed"),
+                                    .episodes = count_of(item, "episodes"),
+                                    .episodes_before = count_of(item, "episodes_before")};
     return out->commit && out->kind && out->state && out->at && out->who
                ? HUB_OK
                : hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_PROTOCOL,
                              "a revision lacks its commit, kind, state, time or writer: is it a hub?");
 }
 
-static enum hub_status each(struct minari_client *client, const char *id, minari_revision_fn fn, void *user,
-                            struct hub_error *err)
+struct handing_out {
+    minari_revision_fn fn;
+    void *user;
+};
+
+static enum hub_status hand_out(json_t *item, struct hub_view text, void *user, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
+    const struct handing_out *h = user;
     struct minari_revision revision;
-    const json_t *item;
-    size_t i;
-    HUB_TRY(list(client, id, &all, err));
-    json_array_foreach(json_object_get(all, "items"), i, item)
-    {
-        HUB_TRY(read_revision(item, &revision, err));
-        if (fn(&revision, user))
-            return hub_fail(err, HUB_CANCELLED, "stopped");
-    }
-    return HUB_OK;
+    (void)text;
+    HUB_TRY(read_revision(item, &revision, err));
+    return h->fn(&revision, h->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
 }
 
 enum minari_status minari_revision_each(struct minari_client *client, const char *id, minari_revision_fn fn,
                                         void *user, struct minari_error *err)
 {
     struct hub_error error = {0};
+    struct handing_out h = {fn, user};
     const enum hub_status st =
         client && id && *id && fn
-            ? each(client, id, fn, user, &error)
+            ? each_item(client, id, PAGE_ITEMS, hand_out, &h, &error)
             : hub_fail(&error, HUB_INVALID, "a client, an id and a function are needed");
     return hub_client_report(st, &error, err);
 }
@@ -74,26 +88,31 @@ static bool is_current(const struct minari_revision *revision)
     return strcmp(revision->state, "current") == 0;
 }
 
-static enum hub_status find_current(const json_t *all, char **out, struct hub_error *err)
+struct newest {
+    char *current; /* NULL: its files are not there */
+    bool read;
+};
+
+static enum hub_status read_newest(json_t *item, struct hub_view text, void *user, struct hub_error *err)
 {
+    struct newest *n = user;
     struct minari_revision revision;
-    const json_t *first = json_array_get(json_object_get(all, "items"), 0);
-    if (!first)
-        return HUB_OK;
-    HUB_TRY(read_revision(first, &revision, err));
-    return is_current(&revision) ? hub_dup(out, revision.commit, err) : HUB_OK;
+    (void)text;
+    HUB_TRY(read_revision(item, &revision, err));
+    if (is_current(&revision))
+        HUB_TRY(hub_dup(&n->current, revision.commit, err));
+    n->read = true;
+    return HUB_CANCELLED; /* the others are not asked for */
 }
 
 enum hub_status hub_revision_find_current(struct minari_client *client, const char *id, char **out,
                                           struct hub_error *err)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *all = NULL;
     struct hub_error why = {0};
-    *out = NULL;
-    const enum hub_status st = list(client, id, &all, &why);
-    if (st)
-        return st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
-    return find_current(all, out, err);
+    struct newest newest = {0};
+    const enum hub_status st = each_item(client, id, 1, read_newest, &newest, &why);
+    *out = newest.current;
+    return newest.read || st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
 }
 
 /* ---- deletion ---- */
@@ -122,38 +141,44 @@ struct revert {
     const char *id, *commit, *message;
     void (*done)(const struct minari_upload *upload, void *user);
     void *user;
-    json_t *all;                     /* of the list */
-    struct minari_revision revision; /* it borrows from the list */
+    json_t *item;                    /* of the list */
+    struct minari_revision revision; /* it borrows from the item */
+    size_t found;                    /* commits of that name */
     char *current;                   /* what is there; NULL: nothing */
     struct hub_open_draft draft;
 };
 
 static void revert_dispose(struct revert *r)
 {
-    json_decref(r->all);
+    json_decref(r->item);
     free(r->current);
     hub_open_draft_dispose(&r->draft);
 }
 
+static enum hub_status look_at(json_t *item, struct hub_view text, void *user, struct hub_error *err)
+{
+    struct revert *r = user;
+    struct minari_revision revision;
+    (void)text;
+    HUB_TRY(read_revision(item, &revision, err));
+    if (!r->current && is_current(&revision))
+        HUB_TRY(hub_dup(&r->current, revision.commit, err));
+    if (!hub_view_starts(hub_view_of(revision.commit), r->commit) || r->found++)
+        return HUB_OK;
+    r->item = json_incref(item);
+    r->revision = revision;
+    return HUB_OK;
+}
+
 static enum hub_status find_named(struct revert *r, struct hub_error *err)
 {
-    const json_t *item;
-    size_t i, found = 0;
-    json_array_foreach(json_object_get(r->all, "items"), i, item)
-    {
-        struct minari_revision revision;
-        HUB_TRY(read_revision(item, &revision, err));
-        if (!hub_view_starts(hub_view_of(revision.commit), r->commit))
-            continue;
-        r->revision = revision;
-        found++;
-    }
-    if (found > 1)
+    HUB_TRY(each_item(r->client, r->id, PAGE_ITEMS, look_at, r, err));
+    if (r->found > 1)
         return hub_fail(err, HUB_INVALID, "'%.40s' is the beginning of %zu commits: give more of its digits",
-                        r->commit, found);
-    return found ? HUB_OK
-                 : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REVISION_NOT_FOUND,
-                               "'%.200s' has no revision '%.40s'", r->id, r->commit);
+                        r->commit, r->found);
+    return r->found ? HUB_OK
+                    : hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_REVISION_NOT_FOUND,
+                                  "'%.200s' has no revision '%.40s'", r->id, r->commit);
 }
 
 static enum hub_status check_kept(const struct revert *r, struct hub_error *err)
@@ -226,10 +251,8 @@ static enum hub_status revert(struct revert *r, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf from = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
-    HUB_TRY(list(r->client, r->id, &r->all, err));
     HUB_TRY(find_named(r, err));
     HUB_TRY(check_kept(r, err));
-    HUB_TRY(find_current(r->all, &r->current, err));
     HUB_TRY(hub_buf_addf(&from, err, "%s@%s", r->id, r->revision.commit));
     HUB_TRY(hub_draft_make(r->client, r->id, r->current, from.data, 0, NULL, &r->draft, err));
     const enum hub_status st = publish(r, &answer, err);

@@ -223,6 +223,7 @@ static void write_form(struct compare *c)
     const struct page_compare_form form = {page_url(page, "/d/%p/~compare", page_id(page)),
                                            HUB_VIEW("a number, or ID:NUMBER of another dataset")};
     page_compare_form_begin(&page->out, &form);
+    page_hidden_revision(page);
     if (lanes.size)
         page_hidden(&page->out, &(struct page_hidden){HUB_VIEW("lanes"), lanes});
     if (hub_request_query(page->request, "diff").size)

@@ -42,13 +42,16 @@ static void write_head(struct page *page, const json_t *dataset)
     const struct hub_view revision = page_text(dataset, "revision"),
                           env = page_text(json_object_get(dataset, "facts"), "env");
     const struct hub_view robot = page_text(dataset, "robot_type"), about = page_text(dataset, "description");
-    page_crumbs(page, page_text(dataset, "id"), "");
-    const struct page_dataset_head head = {page_text(dataset, "id"), page_status_class(dataset),
+    page_crumbs(page, page_id_of(page, dataset), "");
+    const struct page_dataset_head head = {page_id_of(page, dataset), page_status_class(dataset),
                                            page_status_words(page, dataset)};
     page_dataset_head_begin(out, &head);
     if (revision.size)
         page_dataset_revision(out,
                               &(struct page_dataset_revision){{revision.data, HUB_MIN(revision.size, 12)}});
+    if (page_text(dataset, "commit").size && !page->revision.size)
+        page_link(out, &(struct page_link){page_url(page, "/d/%p/~revisions", page_id(page)),
+                                           HUB_VIEW("All revisions")});
     page_dataset_head_end(out, &head);
     write_version_links(page, dataset);
     if (about.size)
@@ -94,10 +97,10 @@ static void write_distributions(struct page *page, const json_t *statistics)
                                                  page_count(coverage, "episodes"), page_count(coverage, "of"),
                                                  unreadable.size ? unreadable : HUB_VIEW(" so far"))});
     page_dataset_more_begin(out, NULL);
-    page_link(out, &(struct page_link){page_url(page, "/d/%p/~statistics", page_id(page)),
+    page_link(out, &(struct page_link){page_url(page, "@/d/%p/~statistics", page_id(page)),
                                        HUB_VIEW("Statistics of all fields")});
-    page_link(
-        out, &(struct page_link){page_url(page, "/d/%p/~findings", page_id(page)), HUB_VIEW("Odd episodes")});
+    page_link(out, &(struct page_link){page_url(page, "@/d/%p/~findings", page_id(page)),
+                                       HUB_VIEW("Odd episodes")});
     page_dataset_more_end(out, NULL);
 }
 
@@ -105,13 +108,16 @@ static void write_episodes(struct page *page, const json_t *list)
 {
     struct page_out *out = &page->out;
     const struct page_section section = {HUB_VIEW("episodes"), HUB_VIEW("Episodes")};
-    const struct hub_view all = page_url(page, "/d/%p/episodes", page_id(page));
+    const struct page_dataset_goto go_to = {page_url(page, "/d/%p/episodes", page_id(page)), HUB_VIEW("")};
     page_section_begin(out, &section);
-    page_dataset_goto(out, &(struct page_dataset_goto){all, HUB_VIEW("")});
+    page_dataset_goto_begin(out, &go_to);
+    page_hidden_revision(page);
+    page_dataset_goto_end(out, &go_to);
     page_episodes_table(page, list, HUB_VIEW(""), false);
     page_dataset_more_begin(out, NULL);
-    page_link(out, &(struct page_link){all, page_url(page, "All %u episodes, to filter and sort",
-                                                     page_count(list, "total"))});
+    page_link(out, &(struct page_link){
+                       page_url(page, "@/d/%p/episodes", page_id(page)),
+                       page_url(page, "All %u episodes, to filter and sort", page_count(list, "total"))});
     page_dataset_more_end(out, NULL);
     page_section_end(out, &section);
 }
@@ -249,10 +255,10 @@ static void write_metadata(struct page *page, const json_t *dataset)
     page_section_begin(out, &section);
     page_dataset_more_begin(out, NULL);
     page_link(out,
-              &(struct page_link){page_url(page, "/d/%p/files", page_id(page)),
+              &(struct page_link){page_url(page, "@/d/%p/files", page_id(page)),
                                   page_url(page, page_count(dataset, "files") == 1 ? "%u file" : "%u files",
                                            page_count(dataset, "files"))});
-    page_link(out, &(struct page_link){page_url(page, "/api/v1/datasets/%p/archive.tar", page_id(page)),
+    page_link(out, &(struct page_link){page_url(page, "@/api/v1/datasets/%p/archive.tar", page_id(page)),
                                        HUB_VIEW("Download all as one tar")});
     page_dataset_more_end(out, NULL);
     if (json_object_size(json_object_get(dataset, "metadata"))) {
@@ -273,7 +279,7 @@ static enum hub_status write_use(struct page *page, const json_t *dataset, const
     page_section_begin(out, &use);
     HUB_TRY(page_recipes(page, dataset, page_first_episode(episodes), NULL, true));
     page_dataset_more_begin(out, NULL);
-    page_link(out, &(struct page_link){page_url(page, "/d/%p/~use", page_id(page)),
+    page_link(out, &(struct page_link){page_url(page, "@/d/%p/~use", page_id(page)),
                                        HUB_VIEW("More ways: Python, curl, Minari, rclone")});
     page_dataset_more_end(out, NULL);
     page_section_end(out, &use);
@@ -283,7 +289,7 @@ static enum hub_status write_use(struct page *page, const json_t *dataset, const
 static enum hub_status show(struct page *page, const json_t *dataset, const json_t *statistics,
                             const json_t *episodes)
 {
-    const struct hub_view id = page_text(dataset, "id");
+    const struct hub_view id = page_id_of(page, dataset);
     page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
     write_head(page, dataset);
     page_problems(page, dataset);
@@ -291,7 +297,7 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
         write_distributions(page, statistics);
     if (episodes)
         write_episodes(page, episodes);
-    if (!page_is_pending(dataset))
+    if (!page_is_pending(dataset) && !page->revision.size) /* clients get the current data */
         HUB_TRY(write_use(page, dataset, episodes));
     write_fields(page, dataset);
     write_spaces(page, dataset);

@@ -21,7 +21,7 @@ struct episode {
 static struct page_lanes lanes_of(const struct episode *e)
 {
     return (struct page_lanes){
-        e->page,    page_text(e->dataset, "id"), e->number, e->steps, e->at, e->from, e->to, e->dataset,
+        e->page,    page_id_of(e->page, e->dataset), e->number, e->steps, e->at, e->from, e->to, e->dataset,
         e->document};
 }
 
@@ -65,17 +65,17 @@ static enum hub_status write_neighbours(struct episode *e)
     page_episode_nav_begin(&page->out, NULL);
     if (has_prev)
         page_pager_link(&page->out, &(struct page_pager_link){
-                                        page_url(page, "/d/%p/episodes/%u%r", e->id, prev, onward),
+                                        page_url(page, "@/d/%p/episodes/%u%r", e->id, prev, onward),
                                         HUB_VIEW("prev"), page_url(page, "\xE2\x86\x90 Episode %u", prev)});
     if (has_next)
         page_pager_link(&page->out, &(struct page_pager_link){
-                                        page_url(page, "/d/%p/episodes/%u%r", e->id, next, onward),
+                                        page_url(page, "@/d/%p/episodes/%u%r", e->id, next, onward),
                                         HUB_VIEW("next"), page_url(page, "Episode %u \xE2\x86\x92", next)});
     page_pager_link(&page->out, &(struct page_pager_link){
-                                    page_url(page, "/d/%p/episodes%r", e->id, carried), HUB_VIEW("up"),
+                                    page_url(page, "@/d/%p/episodes%r", e->id, carried), HUB_VIEW("up"),
                                     carried.size ? HUB_VIEW("Back to the list") : HUB_VIEW("All episodes")});
     page_pager_link(&page->out,
-                    &(struct page_pager_link){page_url(page, "/d/%p/~compare?e=%u", e->id, e->number),
+                    &(struct page_pager_link){page_url(page, "@/d/%p/~compare?e=%u", e->id, e->number),
                                               HUB_VIEW("nofollow"), HUB_VIEW("Compare with others")});
     page_episode_nav_end(&page->out, NULL);
     return HUB_OK;
@@ -153,7 +153,7 @@ static void write_video(struct episode *e, const json_t *item)
                  page_count(item, "height"), page_text(item, "codecs"));
     const struct page_episode_video video = {
         camera, label,
-        page_url(page, "/api/v1/datasets/%p/episodes/%u/~media/%p.mp4", e->id, e->number, camera),
+        page_url(page, "@/api/v1/datasets/%p/episodes/%u/~media/%p.mp4", e->id, e->number, camera),
         page_text(item, "codecs"), about};
     const struct hub_view note = video_note(e, item);
     page_episode_video_begin(&page->out, &video);
@@ -218,7 +218,7 @@ static void write_frames(struct episode *e)
             page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", e->id, e->number, path),
             (int64_t)rows,
             json_object_get(json_object_get(field, "picture"), "range") ? 1 : 0,
-            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image", e->id, e->number, path,
+            page_url(page, "@/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image", e->id, e->number, path,
                      now),
             path,
             (int64_t)now,
@@ -230,7 +230,7 @@ static void write_frames(struct episode *e)
             page_episode_frame(&page->out,
                                &(struct page_episode_frame){
                                    page_query(page, "at", "at", at, NULL),
-                                   page_url(page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image",
+                                   page_url(page, "@/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image",
                                             e->id, e->number, path, row),
                                    path, row});
         }
@@ -271,7 +271,7 @@ static void write_value(struct episode *e, const json_t *field, uint64_t row, co
     const struct hub_view none = words_for_null(e, field);
     const struct page_value_row item = {
         path, (int64_t)HUB_MAX(count, (size_t)1), none, json_is_null(value) ? none : said,
-        page_url(e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json", e->id, e->number, path,
+        page_url(e->page, "@/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json", e->id, e->number, path,
                  row)};
     page_value_row_begin(&e->page->out, &item);
     if (hub_view_is(page_text(field, "type"), "padded-json")) {
@@ -319,8 +319,8 @@ static enum hub_status write_rows(struct episode *e, uint64_t *left_out)
         }
         HUB_TRY(page_fetch_if_any(
             e->page,
-            page_url(e->page, "/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json&nonfinite=string", e->id,
-                     e->number, page_text(field, "path"), row),
+            page_url(e->page, "@/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=json&nonfinite=string",
+                     e->id, e->number, page_text(field, "path"), row),
             &value));
         if (value)
             write_value(e, field, row, value);
@@ -333,7 +333,7 @@ static enum hub_status write_values(struct episode *e)
     struct page *page = e->page;
     struct page_out *out = &page->out;
     const struct page_section section = {HUB_VIEW("values"), page_url(page, "At step %u", e->at)};
-    const struct hub_view action = page_url(page, "/d/%p/episodes/%u", e->id, e->number);
+    const struct hub_view action = page_url(page, "@/d/%p/episodes/%u", e->id, e->number);
     const uint64_t last = e->steps ? e->steps - 1 : 0;
     const struct page_episode_at form = {action, (int64_t)e->at, (int64_t)last};
     const struct page_table table = {HUB_VIEW("values"), HUB_VIEW("Rows as stored")};
@@ -390,7 +390,7 @@ static enum hub_status fetch_documents(struct episode *e)
 static enum hub_status show(struct episode *e)
 {
     struct page *page = e->page;
-    const struct hub_view id = page_text(e->dataset, "id"), title = page_url(page, "Episode %u", e->number);
+    const struct hub_view id = page_id_of(page, e->dataset), title = page_url(page, "Episode %u", e->number);
     const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use this episode")};
     const struct page_lanes lanes = lanes_of(e);
     page_open(page, page_url(page, "%r - %r", title, id),

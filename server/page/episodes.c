@@ -32,7 +32,7 @@ static void write_row(struct page *page, const json_t *episode, struct hub_view 
                                       : json_is_string(seed) ? page_text(episode, "seed")
                                                              : HUB_VIEW("");
     const struct page_episode_row row = {
-        page_url(page, "/d/%p/episodes/%u%r", page_id(page), number, carried),
+        page_url(page, "@/d/%p/episodes/%u%r", page_id(page), number, carried),
         (int64_t)number,
         page_count(episode, "steps"),
         hub_view_of(page_outcome_of(episode)),
@@ -100,7 +100,7 @@ static void write_filter(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
     const struct hub_view split = hub_request_query(page->request, "split");
-    const struct page_where_form form = {page_url(page, "/d/%p/episodes", page_id(page)),
+    const struct page_where_form form = {page_url(page, "@/d/%p/episodes", page_id(page)),
                                          hub_request_query(page->request, "where")};
     page_where_form_begin(out, &form);
     const json_t *splits = json_object_get(dataset, "splits");
@@ -120,6 +120,7 @@ static void write_filter(struct page *page, const json_t *dataset)
     const struct hub_view sort = hub_request_query(page->request, "sort");
     if (sort.size)
         page_hidden(out, &(struct page_hidden){HUB_VIEW("sort"), sort});
+    page_hidden_revision(page);
     page_where_form_end(out, &form);
 }
 
@@ -130,7 +131,7 @@ static enum hub_status go_to(struct page *page, struct hub_view number)
     page->response->status = 303;
     return hub_response_header(
         page->response, page->err, "Location", "%s",
-        page_url(page, "/d/%p/episodes/%s%r", page_id(page), number, query.size > 1 ? query : HUB_VIEW(""))
+        page_url(page, "@/d/%p/episodes/%s%r", page_id(page), number, query.size > 1 ? query : HUB_VIEW(""))
             .data);
 }
 
@@ -158,8 +159,10 @@ static enum hub_status show_list(struct page *page, const json_t *list, const js
     if (!page_count(list, "total"))
         return page_where_empty(page, dataset, list);
     page_episodes_table(page, list, page_query(page, "cursor limit at include", NULL), true);
-    page_compare_picked(&page->out,
-                        &(struct page_compare_picked){page_url(page, "/d/%p/~compare", page_id(page))});
+    const struct page_compare_picked picked = {page_url(page, "/d/%p/~compare", page_id(page))};
+    page_compare_picked_begin(&page->out, &picked);
+    page_hidden_revision(page);
+    page_compare_picked_end(&page->out, &picked);
     return HUB_OK;
 }
 
@@ -214,7 +217,7 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     HUB_TRY(fetch_list(&page, &api, &list, &wrong));
     HUB_TRY(page_fetch_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", page_id(&page)),
                               &statistics));
-    const struct hub_view id = page_text(dataset, "id");
+    const struct hub_view id = page_id_of(&page, dataset);
     page_open(&page, page_url(&page, "Episodes - %r", id), api);
     page_crumbs(&page, id, "episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Episodes")});

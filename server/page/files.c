@@ -32,7 +32,7 @@ static void write_rows(struct page *page, const json_t *list, struct hub_view id
     {
         const struct hub_view name = page_text(row, "path"), sha = page_text(row, "sha256");
         page_file_row(&page->out,
-                      &(struct page_file_row){page_url(page, "/api/v1/datasets/%p/files/%p", id, name),
+                      &(struct page_file_row){page_url(page, "@/api/v1/datasets/%p/files/%p", id, name),
                                               name,
                                               page_count(row, "size"),
                                               {sha.data, HUB_MIN(sha.size, 16)}});
@@ -66,15 +66,16 @@ enum hub_status hub_page_files(struct hub_request *request, struct hub_response 
         page_query(&page, "delimiter limit", "delimiter", HUB_VIEW("/"), "limit", HUB_VIEW("200"), NULL);
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p/files%r", page_id(&page), query);
     HUB_TRY(page_fetch(&page, api, &list));
-    const struct hub_view id = page_text(list, "id"), prefix = hub_request_query(request, "prefix");
+    const struct hub_view id = page_id_of(&page, list), prefix = hub_request_query(request, "prefix");
     page_open(&page, page_url(&page, "Files - %r", id), api);
     page_crumbs(&page, id, "files");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Files")});
+    page_revision_bar(&page, list);
     page_facts_begin(&page.out, NULL);
     page_fact_bytes(&page.out, &(struct page_fact_bytes){page_count(list, "size"), HUB_VIEW("total")});
     page_facts_end(&page.out, NULL);
     page_dataset_more_begin(&page.out, NULL);
-    page_link(&page.out, &(struct page_link){page_url(&page, "/api/v1/datasets/%p/archive.tar", id),
+    page_link(&page.out, &(struct page_link){page_url(&page, "@/api/v1/datasets/%p/archive.tar", id),
                                              HUB_VIEW("Download all as one tar")});
     page_dataset_more_end(&page.out, NULL);
     if (prefix.size)

@@ -45,7 +45,7 @@ static void write_episodes(struct page *page, const json_t *rule, bool order)
         const struct hub_view at =
             has_step ? page_url(page, "?at=%u", page_count(episode, "at")) : HUB_VIEW("");
         page_finding_row(
-            out, &(struct page_finding_row){page_url(page, "/d/%p/episodes/%u%r", page_id(page), number, at),
+            out, &(struct page_finding_row){page_url(page, "@/d/%p/episodes/%u%r", page_id(page), number, at),
                                             (int64_t)number, page_double(episode, "value"),
                                             page_text(episode, "field")});
     }
@@ -80,6 +80,8 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
     page_open(&page, page_url(&page, "Odd episodes - %r", id), api);
     page_crumbs(&page, id, "odd episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Odd episodes")});
+    if (page.revision.size)
+        page_revision_bar(&page, findings);
     page_paragraph(&page.out, &(struct page_paragraph){
                                   HUB_VIEW("muted"),
                                   page_url(&page,

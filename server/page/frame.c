@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { PAGE_LIMIT = 8 * 1024 * 1024, URL_LIMIT = 64 * 1024, AGAIN_S = 3, FEW_TRIES = 2, MANY_TRIES = 100000 };
+enum { PAGE_LIMIT = 8 * 1024 * 1024, AGAIN_S = 3, FEW_TRIES = 2, MANY_TRIES = 100000 };
 
 static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
                              "media-src 'self'; connect-src 'self'; "
@@ -30,14 +30,18 @@ enum hub_status page_begin(struct page *page, struct hub_request *request, struc
     *page = (struct page){.request = request, .response = response, .err = err};
     if (hub_accepts_html(request))
         request->shape = &hub_page_shape;
-    return request->may_block ? HUB_OK : HUB_AGAIN;
+    return request->may_block ? page_find_revision(page) : HUB_AGAIN;
 }
 
 enum hub_status page_fetch(struct page *page, struct hub_view target, json_t **out)
 {
-    return target.size
-               ? hub_page_fetch(page->request, target.data, &page->response->problem_extra, out, page->err)
-               : hub_no_memory(page->err);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(2 * PAGE_URL_LIMIT);
+    if (!target.size)
+        return hub_no_memory(page->err);
+    HUB_TRY(hub_buf_add_view(&url, target, page->err));
+    if (page->revision.size && page_is_own(page, target))
+        HUB_TRY(page_add_revision(page->revision, &url, page->err));
+    return hub_page_fetch(page->request, url.data, &page->response->problem_extra, out, page->err);
 }
 
 enum hub_status page_fetch_if_any(struct page *page, struct hub_view target, json_t **out)
@@ -84,7 +88,7 @@ static enum hub_status write_login_url(const struct hub_request *request, struct
 /* The name of whoever has signed in, where that makes a difference. */
 static void write_account(struct page_out *out, const struct hub_request *request)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(URL_LIMIT);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(PAGE_URL_LIMIT);
     const struct hub_principal *principal = &request->principal;
     const char *name = principal->token ? principal->token : principal->user;
     if (name && hub_request_may_write_some(request))
@@ -131,9 +135,11 @@ void page_open(struct page *page, struct hub_view title, struct hub_view alterna
 {
     struct hub_buf *buf = hub_response_buffer(page->response, 200, "text/html; charset=utf-8", PAGE_LIMIT);
     page->out = (struct page_out){.buf = buf, .err = page->err};
-    page->alternate = HUB_BUF_INIT(URL_LIMIT);
+    page->alternate = HUB_BUF_INIT(PAGE_URL_LIMIT);
     alternate.size -= hub_view_ends(alternate, "?");
     page->out.status = hub_buf_add_view(&page->alternate, alternate, page->err);
+    if (!page->out.status && page->revision.size && page_is_own(page, alternate))
+        page->out.status = page_add_revision(page->revision, &page->alternate, page->err);
     begin_frame(&page->out, page->request, title, hub_buf_view(&page->alternate), page->refresh_s);
 }
 
@@ -144,88 +150,6 @@ enum hub_status page_close(struct page *page)
     HUB_TRY(put_headers(page->response, page->err));
     HUB_TRY(hub_response_header(page->response, page->err, "Cache-Control", "no-cache"));
     return hub_reply_document(page->request, page->response, page->err);
-}
-
-/* ---- addresses ---- */
-
-static struct hub_buf *next_url(struct page *page)
-{
-    struct hub_buf *url = &page->urls[page->next_url++ % PAGE_URLS];
-    url->limit = URL_LIMIT;
-    url->size = 0;
-    return url;
-}
-
-static enum hub_status add_part(struct hub_buf *url, char kind, va_list *args)
-{
-    char digits[HUB_NUMBER_CHARS];
-    if (kind == 'u')
-        return hub_buf_add(url, digits, hub_number_u64(va_arg(*args, uint64_t), digits), NULL);
-    const struct hub_view text = va_arg(*args, struct hub_view);
-    if (kind == 'p')
-        return hub_uri_encode_path(text, url, NULL);
-    return kind == 's' ? hub_uri_encode_segment(text, url, NULL) : hub_buf_add_view(url, text, NULL);
-}
-
-struct hub_view page_url(struct page *page, const char *pattern, ...)
-{
-    struct hub_buf *url = next_url(page);
-    enum hub_status st = HUB_OK;
-    va_list args;
-    va_start(args, pattern);
-    while (*pattern && !st) {
-        const size_t plain = strcspn(pattern, "%");
-        st = hub_buf_add(url, pattern, plain, NULL);
-        pattern += plain;
-        if (!st && *pattern) {
-            st = add_part(url, pattern[1], &args);
-            pattern += 2;
-        }
-    }
-    va_end(args);
-    return st ? HUB_VIEW("") : hub_buf_view(url);
-}
-
-static bool is_among(const char *words, struct hub_view name)
-{
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        const size_t size = strcspn(at, " ");
-        if (size == name.size && memcmp(at, name.data, size) == 0)
-            return true;
-        at += size;
-    }
-    return false;
-}
-
-static enum hub_status add_pair(struct hub_buf *url, struct hub_view name, struct hub_view value)
-{
-    if (!value.size)
-        return HUB_OK;
-    HUB_TRY(hub_buf_add_text(url, url->size > 1 ? "&" : "", NULL));
-    HUB_TRY(hub_uri_encode_segment(name, url, NULL));
-    HUB_TRY(hub_buf_add_text(url, "=", NULL));
-    return hub_uri_encode_segment(value, url, NULL);
-}
-
-struct hub_view page_query(struct page *page, const char *without, ...)
-{
-    struct hub_buf *url = next_url(page);
-    enum hub_status st = hub_buf_add_text(url, "?", NULL);
-    for (unsigned i = 0; i < page->request->query_count && !st; i++)
-        if (!is_among(without, page->request->query[i].name))
-            st = add_pair(url, page->request->query[i].name, page->request->query[i].value);
-    va_list args;
-    va_start(args, without);
-    for (const char *name; !st && (name = va_arg(args, const char *));)
-        st = add_pair(url, hub_view_of(name), va_arg(args, struct hub_view));
-    va_end(args);
-    return st ? HUB_VIEW("") : hub_buf_view(url);
-}
-
-struct hub_view page_query_of(struct hub_view url)
-{
-    const char *at = url.size ? memchr(url.data, '?', url.size) : NULL;
-    return at ? (struct hub_view){at, (size_t)(url.data + url.size - at)} : HUB_VIEW("");
 }
 
 /* ---- parts ---- */
@@ -247,7 +171,7 @@ void page_crumbs(struct page *page, struct hub_view id, const char *view)
             page_crumb(out,
                        &(struct page_crumb){page_url(page, "/?prefix=%s%r", prefix, HUB_VIEW("/")), part});
         else if (*view)
-            page_crumb(out, &(struct page_crumb){page_url(page, "/d/%p", id), part});
+            page_crumb(out, &(struct page_crumb){page_url(page, "@/d/%p", id), part});
         else
             page_crumb_here(out, &(struct page_crumb_here){part});
         from = end + 1;
@@ -255,22 +179,6 @@ void page_crumbs(struct page *page, struct hub_view id, const char *view)
     if (*view)
         page_crumb_here(out, &(struct page_crumb_here){hub_view_of(view)});
     page_crumbs_end(out, NULL);
-}
-
-void page_revision_bar(struct page *page, const json_t *document)
-{
-    const struct hub_view requested = hub_request_query(page->request, "revision"),
-                          now = page_text(document, "revision");
-    if (!requested.size || hub_view_equal(requested, now))
-        return;
-    const struct page_note note = {
-        HUB_VIEW(""), page_url(page,
-                               "The data changed since this link was made (%r\xE2\x80\xA6 is "
-                               "now %r\xE2\x80\xA6). This page shows the current data.",
-                               (struct hub_view){requested.data, HUB_MIN(requested.size, (size_t)12)},
-                               (struct hub_view){now.data, HUB_MIN(now.size, (size_t)12)})};
-    page_note_begin(&page->out, &note);
-    page_note_end(&page->out, &note);
 }
 
 /* The query of this page at a cursor of the list that it shows: what else the page asked for is no
@@ -413,7 +321,7 @@ static enum hub_status write_problem(struct hub_buf *buf, const struct hub_reque
 /* A page that wants a token leads to the form. */
 static enum hub_status send_to_form(struct hub_response *response, const struct hub_request *request)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(URL_LIMIT);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(PAGE_URL_LIMIT);
     HUB_TRY(write_login_url(request, &url, NULL));
     HUB_TRY(hub_response_header(response, NULL, "Location", "%s", url.data));
     response->status = 303;

@@ -9,7 +9,7 @@
 #include "server/page/ask.h"
 #include "templates.h"
 
-enum { PAGE_URLS = 16 };
+enum { PAGE_URLS = 16, PAGE_URL_LIMIT = 64 * 1024 };
 
 struct page {
     struct page_out out;
@@ -19,12 +19,15 @@ struct page {
     struct hub_buf urls[PAGE_URLS]; /* page_url: each is written again after so many others */
     unsigned next_url;
     struct hub_buf alternate; /* the address of the same in the API */
+    struct hub_view revision; /* of the dataset, where the page shows an earlier one; else empty */
+    bool is_current;          /* ?revision= names what is there now */
     char trouble[512];        /* why page_fetch_if_any had nothing the last time it did not */
     unsigned refresh_s; /* what is shown goes on: the browser asks again, without JavaScript too; 0: no */
 };
 
 void page_dispose(struct page *page);
-/** HUB_AGAIN on an event thread. */
+/** HUB_AGAIN on an event thread. Where ?revision= names an earlier revision of the dataset that is kept, all
+ * that the page asks the API about this dataset is asked of that revision. */
 HUB_MUST_USE enum hub_status page_begin(struct page *page, struct hub_request *request,
                                         struct hub_response *response, struct hub_error *err);
 /** The document of the API at an address of page_url. */
@@ -39,7 +42,9 @@ HUB_MUST_USE enum hub_status page_close(struct page *page);
 
 /**
  * An address: %p a hub_view as a path, %s a hub_view as one segment or value, %u a uint64_t, %r a hub_view
- * as it is. What comes back lasts for PAGE_URLS - 1 more of them; "" when there is no memory.
+ * as it is, %q a hub_view as one argument of a shell. One that begins with "@/" is of the dataset at the
+ * revision that the page shows. What comes back lasts for PAGE_URLS - 1 more of them; "" when there is no
+ * memory.
  */
 struct hub_view page_url(struct page *page, const char *pattern, ...);
 /**
@@ -47,13 +52,27 @@ struct hub_view page_url(struct page *page, const char *pattern, ...);
  * of pairs of const char * and hub_view up to NULL, each where it has a value.
  */
 struct hub_view page_query(struct page *page, const char *without, ...);
+/** Add a revision to the query of an address that has none. */
+HUB_MUST_USE enum hub_status page_add_revision(struct hub_view revision, struct hub_buf *url,
+                                               struct hub_error *err);
+/** Append a text in single quotes of a shell. */
+HUB_MUST_USE enum hub_status page_add_shell(struct hub_view text, struct hub_buf *out, struct hub_error *err);
 /** The query of another address, as "?..."; "" without one. */
 struct hub_view page_query_of(struct hub_view url);
 
 /** The crumbs of a dataset, `view` last: "" for itself. */
 void page_crumbs(struct page *page, struct hub_view id, const char *view);
-/** Tells when the address is of a revision that the document of the API is not of. */
+/** Tells when the page shows an earlier revision, or when its address is of one that is gone. */
 void page_revision_bar(struct page *page, const json_t *document);
+/** For page_begin: see page->revision. */
+HUB_MUST_USE enum hub_status page_find_revision(struct page *page);
+/** Whether an address of the API is about the dataset of the page. */
+bool page_is_own(const struct page *page, struct hub_view target);
+/** The id of the dataset that a document is of; of an earlier revision, which has one of its own, the
+ * dataset's. */
+struct hub_view page_id_of(const struct page *page, const json_t *document);
+/** For a form, what keeps to the revision that the page shows. */
+void page_hidden_revision(struct page *page);
 /** "first, previous, next" of a list of the API, as links to this page. */
 void page_pages(struct page *page, const json_t *list);
 /** A head of a column that the list can be ordered by: which turns it round when it is already. */

@@ -169,7 +169,7 @@ static void write_pending(struct page *page, const json_t *dataset)
 {
     const struct hub_view reason = page_text(dataset, "reason"),
                           far = reason.size ? change_of(page, dataset)
-                                            : parts_of(page, page_text(dataset, "id"));
+                                            : parts_of(page, page_id_of(page, dataset));
     const struct page_note note = {HUB_VIEW(""), reason.size ? page_url(page, "Not ready yet: %r.", reason)
                                                              : HUB_VIEW("Not ready yet: it is being read.")};
     page_note_begin(&page->out, &note);

@@ -196,16 +196,6 @@ static enum hub_status find_values(struct recipe_values *v, const json_t *datase
 
 /* ---- writing ---- */
 
-/* In single quotes of a shell. */
-static enum hub_status add_shell(struct hub_view text, struct hub_buf *out, struct hub_error *err)
-{
-    HUB_TRY(hub_buf_add_text(out, "'", err));
-    for (size_t i = 0; i < text.size; i++)
-        HUB_TRY(text.data[i] == '\'' ? hub_buf_add_text(out, "'\\''", err)
-                                     : hub_buf_add(out, text.data + i, 1, err));
-    return hub_buf_add_text(out, "'", err);
-}
-
 /* A text of Python. */
 static enum hub_status add_python(struct hub_view text, struct hub_buf *out, struct hub_error *err)
 {
@@ -245,7 +235,7 @@ static enum hub_status add_value(const struct recipe_values *v, struct hub_view 
         return hub_buf_add_view(out, v->chosen, err);
     const struct hub_view value = value_of(v, name);
     if (space)
-        return strncmp(space, " sh", 3) == 0 ? add_shell(value, out, err) : add_python(value, out, err);
+        return strncmp(space, " sh", 3) == 0 ? page_add_shell(value, out, err) : add_python(value, out, err);
     return hub_view_is(name, "base") || hub_view_is(name, "bucket") || hub_view_is(name, "author")
                ? hub_buf_add_view(out, value, err)
                : hub_uri_encode_path(value, out, err);

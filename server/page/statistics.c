@@ -97,7 +97,7 @@ static void write_field(struct page *page, const char *name, const json_t *field
     const struct page_details details = {hub_view_of(name)};
     page_details_begin(out, &details);
     page_link(out, &(struct page_link){
-                       page_url(page, "/d/%p/~statistics?field=%s#field", page_id(page), hub_view_of(name)),
+                       page_url(page, "@/d/%p/~statistics?field=%s#field", page_id(page), hub_view_of(name)),
                        HUB_VIEW("Distribution")});
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);

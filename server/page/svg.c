@@ -30,7 +30,7 @@ static struct hub_view bar_href(struct page *page, const char *key, double low, 
     const struct hub_view name = hub_view_of(key), from = digits(low, a), to = digits(high, b);
     const struct hub_view below = last ? HUB_VIEW(" <= ") : HUB_VIEW(" < ");
     const struct hub_view where = page_url(page, "%r >= %r and %r%r%r", name, from, name, below, to);
-    return page_url(page, "/d/%p/episodes?where=%s", page_id(page), where);
+    return page_url(page, "@/d/%p/episodes?where=%s", page_id(page), where);
 }
 
 static void put_bar(struct page *page, const json_t *histogram, size_t i, const char *key, double most)
@@ -97,7 +97,7 @@ static void put_share(struct page *page, struct hub_view name, struct hub_view q
                       uint64_t of)
 {
     page_outcome_row(&page->out,
-                     &(struct page_outcome_row){page_url(page, "/d/%p/episodes?%r", page_id(page), query),
+                     &(struct page_outcome_row){page_url(page, "@/d/%p/episodes?%r", page_id(page), query),
                                                 name, of ? 100.0 * (double)count / (double)of : 0, count});
 }
 

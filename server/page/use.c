@@ -29,7 +29,7 @@ enum hub_status hub_page_use(struct hub_request *request, struct hub_response *r
     HUB_TRY(choose_episode(&page, &episode, &shown));
     const struct hub_view api = page_url(&page, "/api/v1/datasets/%p", page_id(&page));
     HUB_TRY(page_fetch(&page, api, &dataset));
-    const struct hub_view id = page_text(dataset, "id"), field = hub_request_query(request, "fields");
+    const struct hub_view id = page_id_of(&page, dataset), field = hub_request_query(request, "fields");
     page_open(&page, page_url(&page, "Download and use - %r", id), api);
     page_crumbs(&page, id, "use");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Download and use")});

@@ -4,6 +4,7 @@
 #include "storage/drafts/kept.h"
 #include "storage/ids/revision.h"
 #include "storage/io/fs.h"
+#include "storage/io/roots.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
 #include "storage/transfer/staging.h"
@@ -149,6 +150,38 @@ enum hub_status hub_draft_put_in_place(const struct hub_draft_folder *draft,
     HUB_TRY(check_base(draft, to, err));
     HUB_TRY(hub_kept_path(to->path, to->base, &keep, err));
     return hub_publish_keeping(&draft->place, to->path, tree, keep.data, false, err);
+}
+
+static void count_change(const struct hub_file_facts *now, const struct hub_file_facts *was,
+                         struct hub_tree_changes *out)
+{
+    if (!was)
+        out->added++;
+    else if (!now)
+        out->removed++;
+    else
+        out->changed += now->size != was->size || !was->has_sha256 ||
+                        memcmp(now->sha256, was->sha256, sizeof now->sha256) != 0;
+}
+
+enum hub_status hub_draft_compare(const char *root, const char *directory,
+                                  const struct hub_remote_files *files, struct hub_tree_changes *out,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_record_dispose) struct hub_record was = {0};
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(root, directory);
+    HUB_TRY(hub_allocated(path, err));
+    HUB_TRY(hub_record_read(path, &was, err));
+    *out = (struct hub_tree_changes){0};
+    for (size_t n = 0, w = 0; n < files->count || w < was.count;) {
+        const int order = n == files->count ? 1
+                          : w == was.count  ? -1
+                                            : strcmp(files->items[n].path, was.files[w].path);
+        count_change(order <= 0 ? &files->items[n] : NULL, order >= 0 ? &was.files[w] : NULL, out);
+        n += order <= 0;
+        w += order >= 0;
+    }
+    return HUB_OK;
 }
 
 bool hub_draft_is_in_place(const char *root, const struct hub_draft_place *to)

@@ -34,6 +34,16 @@ HUB_MUST_USE enum hub_status hub_draft_record_write(int directory, const struct 
 /** Name all files: hub_content. */
 HUB_MUST_USE enum hub_status hub_draft_tree_name(const struct hub_remote_files *files,
                                                  char out[HUB_CONTENT_CHARS + 1], struct hub_error *err);
+/** How many files differ from those of a dataset that was published. */
+struct hub_tree_changes {
+    uint64_t added, changed, removed;
+};
+/** @param files      sorted, with their SHA-256
+ *  @param directory  of the dataset, below the root, whose record names its files
+ *  @return HUB_NOT_FOUND: it has no record */
+HUB_MUST_USE enum hub_status hub_draft_compare(const char *root, const char *directory,
+                                               const struct hub_remote_files *files,
+                                               struct hub_tree_changes *out, struct hub_error *err);
 /** Is the dataset there the one of this commit? */
 bool hub_draft_is_in_place(const char *root, const struct hub_draft_place *to);
 /** Keep the files of the base that lie in the folder of a draft, as after a crash between two renames. */

@@ -14,7 +14,10 @@ enum { FEWEST = 7 /* digits that git takes for a commit */ };
 const char *const hub_commit_kinds[] = {
     [HUB_COMMIT_PUBLISH] = "publish", [HUB_COMMIT_DELETE] = "delete", [HUB_COMMIT_ADOPT] = "adopt", NULL};
 
-#define COLUMNS "id, parent, tree, kind, dataset, who, message, root, path, files, bytes, at, ended, kept"
+#define COLUMNS                                                                                              \
+    "id, parent, tree, kind, dataset, who, message, root, path, files, bytes, at, ended, kept, added,"       \
+    " changed, removed, episodes,"                                                                           \
+    " coalesce((SELECT p.episodes FROM commits AS p WHERE p.id = commits.parent), -1)"
 
 void hub_commit_dispose(struct hub_commit *commit)
 {
@@ -48,7 +51,13 @@ static struct hub_commit read_row(const struct hub_truth *truth, struct hub_stmt
                                 .bytes = (uint64_t)hub_stmt_int(stmt, 10),
                                 .at_ms = hub_stmt_int(stmt, 11),
                                 .ended_ms = hub_stmt_int(stmt, 12),
-                                .kept = hub_stmt_int(stmt, 13) != 0};
+                                .kept = hub_stmt_int(stmt, 13) != 0,
+                                .episodes = hub_stmt_int(stmt, 17),
+                                .parent_episodes = hub_stmt_int(stmt, 18)};
+    if (hub_stmt_int(stmt, 14) >= 0)
+        commit.changes =
+            (struct hub_commit_changes){true, (uint64_t)hub_stmt_int(stmt, 14),
+                                        (uint64_t)hub_stmt_int(stmt, 15), (uint64_t)hub_stmt_int(stmt, 16)};
     snprintf(commit.id, sizeof commit.id, "%s", hub_stmt_text(stmt, 0));
     snprintf(commit.parent, sizeof commit.parent, "%s", hub_stmt_text(stmt, 1));
     snprintf(commit.tree, sizeof commit.tree, "%s", hub_stmt_text(stmt, 2));
@@ -219,9 +228,10 @@ static enum hub_status insert(struct hub_truth *truth, const struct hub_commit *
     char number[16];
     HUB_TRY(hub_db_prepare(truth->db,
                            "INSERT INTO commits (id, dataset, tree, parent, who, at, message, kind, root,"
-                           " path, files, bytes) VALUES (?1, ?2, ?3, coalesce((SELECT id FROM commits WHERE"
+                           " path, files, bytes, added, changed, removed, episodes) VALUES (?1, ?2, ?3, "
+                           "coalesce((SELECT id FROM commits WHERE"
                            " dataset = ?2 ORDER BY number DESC LIMIT 1), ''), ?4, " HUB_DB_NOW
-                           ", ?5, ?6, ?7, ?8, ?9, ?10)",
+                           ", ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                            &stmt, err));
     const char *const texts[] = {commit->id,
                                  commit->dataset,
@@ -235,6 +245,11 @@ static enum hub_status insert(struct hub_truth *truth, const struct hub_commit *
         hub_stmt_bind_text(stmt, (int)i + 1, texts[i]);
     hub_stmt_bind_int(stmt, 9, (int64_t)commit->files);
     hub_stmt_bind_int(stmt, 10, (int64_t)commit->bytes);
+    const struct hub_commit_changes *changes = &commit->changes;
+    hub_stmt_bind_int(stmt, 11, changes->known ? (int64_t)changes->added : -1);
+    hub_stmt_bind_int(stmt, 12, changes->known ? (int64_t)changes->changed : -1);
+    hub_stmt_bind_int(stmt, 13, changes->known ? (int64_t)changes->removed : -1);
+    hub_stmt_bind_int(stmt, 14, commit->episodes);
     return hub_stmt_run(stmt, err);
 }
 
@@ -255,10 +270,7 @@ static enum hub_status end_parent(struct hub_db *db, const struct hub_commit *co
 /* What is only kept counts for no quota. */
 static enum hub_status end_holding(struct hub_db *db, const char *dataset, struct hub_error *err)
 {
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, "UPDATE holdings SET gone = 1 WHERE dataset = ?1", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, dataset);
-    return hub_stmt_run(stmt, err);
+    return hub_db_run_texts(db, "UPDATE holdings SET gone = 1 WHERE dataset = ?1", dataset, NULL, err);
 }
 
 enum hub_status hub_commit_insert(struct hub_truth *truth, const struct hub_commit *commit, bool keep_parent,

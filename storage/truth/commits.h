@@ -19,6 +19,12 @@ enum hub_commit_kind {
 /** "publish", "delete", "adopt", NULL. */
 extern const char *const hub_commit_kinds[];
 
+/** Files of a commit beside those of its parent. */
+struct hub_commit_changes {
+    bool known;
+    uint64_t added, changed, removed;
+};
+
 /** Texts of one that is read live until the callback returns, or until it is disposed of. */
 struct hub_commit {
     char id[HUB_COMMIT_ID + 1], parent[HUB_COMMIT_ID + 1]; /* parent "": it is the first one */
@@ -28,8 +34,10 @@ struct hub_commit {
     uint32_t root;    /* UINT32_MAX: no root that is served now */
     const char *path; /* below the root */
     uint64_t files, bytes;
-    int64_t at_ms, ended_ms; /* Unix time; ended_ms 0: it is in its place */
-    bool kept;               /* its files lie in the folder of kept revisions */
+    struct hub_commit_changes changes;
+    int64_t episodes, parent_episodes; /* -1: not known; of the parent only where it is read */
+    int64_t at_ms, ended_ms;           /* Unix time; ended_ms 0: it is in its place */
+    bool kept;                         /* its files lie in the folder of kept revisions */
 };
 /** Of one that hub_commit_head or hub_commit_named gave. */
 void hub_commit_dispose(struct hub_commit *commit);

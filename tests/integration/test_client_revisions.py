@@ -9,6 +9,7 @@ import pytest
 from cli import Cli, on_terminal, tree
 from hub import until
 from test_access_twins import run
+from test_revisions import add_commits
 from test_upload import DOOR, drafts, files_of, hub, large  # noqa: F401 (fixtures)
 
 ID = "lab/arm-v0"
@@ -169,6 +170,19 @@ def test_a_revision_is_had_back(hub, cli, recorded):  # noqa: F811
     assert tree(hub.root / ID) == tree(recorded) and revisions(cli)[0]["message"] == "no, the second" and revisions(cli)[0]["commit"] in said
     assert open_drafts(cli) == [] and len(revisions(cli)) == 4
     assert cli.run("revisions", "lab/none-v0", expect=3)
+
+
+def test_more_revisions_than_a_page_has(hub, cli, recorded, tmp_path):  # noqa: F811
+    a = push(cli, recorded)
+    add_commits(tmp_path, 1500)
+    b = push(cli, note(recorded, "second"), "--replace")
+    assert len({r["commit"] for r in revisions(cli)}) == 1502
+    few = cli.run("revisions", ID, "--limit", "2", "--json", expect=0).json()["items"]
+    assert [r["commit"] for r in few] == [b["commit"], a["commit"]]
+    assert len(cli.run("revisions", ID, "--limit", "5", expect=0).out.splitlines()) == 6
+    assert cli.run("revert", ID, "--revision", a["commit"], "--json", expect=0).json()["base"] == b["commit"]
+    last = cli.run("revert", ID, "--revision", f"{1499:040x}", expect=3)
+    assert "does not keep the files" in last.err, last
 
 
 def test_files_of_no_format_come_back(hub, cli, tmp_path):  # noqa: F811

@@ -73,6 +73,39 @@ def links(path):
     return os.stat(path).st_nlink
 
 
+def add_commits(tmp_path, count):
+    """Older ones than those that were published, of which nothing is kept."""
+    with sqlite3.connect(tmp_path / "state/hub.db") as db:
+        db.executemany("INSERT INTO commits (number, id, dataset, tree, parent, who, at, ended, message) VALUES (?, ?, ?, '', '', 'token:ann', ?, ?, ?)",
+                       [(-i - 1, f"{i:040x}", ID, i, i + 1, f"number {i}") for i in range(count)])
+
+
+def test_pages(tmp_path):
+    """As of the other lists: limit, cursor, links to what follows and what comes before."""
+    with serve(tmp_path) as hub:
+        newest = publish(hub)["commit"]
+    add_commits(tmp_path, 249)
+    with serve(tmp_path) as hub:
+        whole = revisions(hub).json()
+        assert (len(whole["items"]), whole["total"], whole["prev"], whole["id"]) == (100, 250, None, ID) and whole["items"][0]["commit"] == newest
+        pages, url = [], f"{DATASET}/~revisions?limit=60"
+        while url:
+            answer = ask(hub, "GET", url.removeprefix(hub.base))
+            page = answer.json()
+            assert ('rel="next"' in answer.headers.get("Link", "")) == bool(page["next"])
+            pages, url = [*pages, page], page["next"]
+        assert [len(p["items"]) for p in pages] == [60, 60, 60, 60, 10]
+        listed = [r["commit"] for p in pages for r in p["items"]]
+        assert len(set(listed)) == 250 and listed[1:] == [f"{i:040x}" for i in range(249)]
+        back = ask(hub, "GET", pages[-1]["prev"].removeprefix(hub.base)).json()
+        assert back["items"] == pages[-2]["items"]
+        for wrong in ("cursor=nonsense", "limit=0", "limit=1001"):
+            assert ask(hub, "GET", f"{DATASET}/~revisions?{wrong}").status == 400, wrong
+        publish(hub, id="lab/other-v0")
+        elsewhere = ask(hub, "GET", pages[0]["next"].removeprefix(hub.base).replace(ID, "lab/other-v0"))
+        assert (elsewhere.status, problem(elsewhere)) == (400, "bad-cursor")
+
+
 def test_a_new_revision(hub):
     a = publish(hub)
     notes = hub.root / ID / "data"

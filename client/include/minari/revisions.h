@@ -25,6 +25,9 @@ struct minari_revision {
     const char *message; /* NULL: none */
     const char *state;   /* "current", "kept": its files can be had back, "removed": they cannot */
     uint64_t files, bytes;
+    /* beside the files of the parent; -1: not known */
+    int64_t files_added, files_changed, files_removed;
+    int64_t episodes, episodes_before; /* the second of the parent; -1: not known */
 };
 
 typedef int (*minari_revision_fn)(const struct minari_revision *revision, void *user);

@@ -106,6 +106,7 @@ enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub
 {
     HUB_CLEANUP(reading_dispose)
     struct reading r = {.draft = draft, .facts = out};
+    out->episodes = -1;
     HUB_TRY(hub_draft_files_each(app->truth, row->id, NULL, 0, add, &r, err));
     HUB_TRY(read_doubtful(&r, err));
     if (r.missing_count)
@@ -119,6 +120,16 @@ enum hub_status hub_draft_facts_read(const struct hub_app *app, const struct hub
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_DRAFT_REFUSED, "the draft has no file");
     HUB_TRY(hub_remote_files_finish(&out->files, err));
     return hub_draft_tree_name(&out->files, out->tree, err);
+}
+
+void hub_draft_facts_compare(const struct hub_app *app, const struct hub_draft_row *row,
+                             const char *directory, struct hub_draft_facts *facts)
+{
+    struct hub_tree_changes found = {.added = facts->files.count}; /* all files of a first commit */
+    if (*row->base &&
+        hub_draft_compare(app->roots->roots[row->root].path, directory, &facts->files, &found, NULL))
+        return;
+    facts->changes = (struct hub_commit_changes){true, found.added, found.changed, found.removed};
 }
 
 struct hub_draft_place hub_draft_place_of(const struct hub_draft_row *row)
@@ -137,7 +148,9 @@ void hub_draft_commit_of(const struct hub_draft_row *row, const struct hub_draft
                                .root = row->root,
                                .path = row->path,
                                .files = facts->files.count,
-                               .bytes = facts->files.bytes};
+                               .bytes = facts->files.bytes,
+                               .changes = facts->changes,
+                               .episodes = facts->episodes};
     memcpy(out->id, row->commit, sizeof out->id);
     memcpy(out->parent, row->base, sizeof out->parent);
     memcpy(out->tree, facts->tree, sizeof out->tree);

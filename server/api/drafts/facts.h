@@ -18,6 +18,8 @@ struct hub_draft_facts {
     uint32_t sums_capacity;
     struct hub_remote_files lost;        /* stated to be whole, and not there, or not what they were */
     char tree[2 * HUB_SHA256_BYTES + 1]; /* names them all: hub_content */
+    struct hub_commit_changes changes;   /* of the files of the base */
+    int64_t episodes;                    /* -1: not known */
 };
 /** What is stated to be whole has to be there: files that came before the machine was started last are read
  *  again.
@@ -31,6 +33,10 @@ HUB_MUST_USE enum hub_status hub_draft_forget_lost(const struct hub_app *app, co
                                                    const struct hub_draft_folder *draft,
                                                    const struct hub_draft_facts *facts,
                                                    struct hub_error *err);
+/** What it changes of the commit that it takes the place of, whose files are in a directory of its root.
+ * Where they cannot be read that stays unknown. */
+void hub_draft_facts_compare(const struct hub_app *app, const struct hub_draft_row *row,
+                             const char *directory, struct hub_draft_facts *facts);
 /** Where it goes, by its row, which names the commit. */
 struct hub_draft_place hub_draft_place_of(const struct hub_draft_row *row);
 /** The commit that publishes it, by its row and its facts, which lend their texts. */

@@ -186,7 +186,8 @@ enum hub_status hub_delete_commit(struct hub_app *app, const struct hub_commit *
                                   .who = who,
                                   .message = "",
                                   .root = head->root,
-                                  .path = head->path};
+                                  .path = head->path,
+                                  .changes = {.known = true, .removed = head->files}};
     memcpy(deletion.parent, head->id, sizeof deletion.parent);
     HUB_TRY(hub_head_check(app, head, err));
     HUB_TRY(hub_commit_name(deletion.id, err));

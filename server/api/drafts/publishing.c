@@ -188,6 +188,9 @@ static enum hub_status work(struct hub_publishing *c, struct hub_error *err)
     HUB_TRY(inspect(c, err));
     if (is_refused(c))
         return refuse(c, err);
+    if (c->verdict.status != HUB_VERDICT_FILES)
+        c->facts.episodes = (int64_t)c->verdict.episodes;
+    hub_draft_facts_compare(c->app, &c->row, c->row.path, &c->facts);
     return publish(c, err);
 }
 

@@ -5,9 +5,11 @@
 #include "server/api/drafts/keep.h"
 #include "server/api/hooks.h"
 #include "server/log/log.h"
+#include "storage/drafts/kept.h"
 #include "storage/drafts/publish.h"
 #include "storage/text/time.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 enum { HOUR_MS = 3600 * 1000 };
@@ -97,6 +99,16 @@ static bool is_in_place(const struct hub_app *app, const struct hub_draft_row *r
     return root && hub_draft_is_in_place(root, &place);
 }
 
+/* Its base has gone to the kept ones by now. */
+static void compare(const struct hub_app *app, const struct hub_draft_row *row, struct hub_draft_facts *facts)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf kept = HUB_BUF_INIT(2 * PATH_MAX);
+    if (!*row->base)
+        hub_draft_facts_compare(app, row, "", facts);
+    else if (!hub_kept_find(root_of(app, row), row->path, row->base, &kept, NULL))
+        hub_draft_facts_compare(app, row, kept.data, facts);
+}
+
 /* Its tree has gone to its place: say so, and keep what was there. */
 static enum hub_status say_published(struct hub_app *app, const struct hub_draft_row *row,
                                      struct hub_error *err)
@@ -109,6 +121,7 @@ static enum hub_status say_published(struct hub_app *app, const struct hub_draft
     HUB_TRY(hub_draft_keep_base(root, row->id, &place, err));
     HUB_TRY(hub_draft_sync_place(root, row->path, err));
     HUB_TRY(hub_draft_facts_read(app, row, NULL, &facts, err));
+    compare(app, row, &facts);
     hub_draft_commit_of(row, &facts, "", &commit);
     HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, true, err));
     hub_hooks_send(app->hooks, &(struct hub_hook_event){.event = "publish",

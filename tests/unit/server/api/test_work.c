@@ -80,6 +80,7 @@ static const struct {
     {"/d/{id}/~statistics", PAGE "/~statistics", ENDS},
     {"/d/{id}/~findings", PAGE "/~findings", ENDS},
     {"/d/{id}/~compare", PAGE "/~compare?e=0&e=1", BOUNDED},
+    {"/d/{id}/~revisions", NULL, BOUNDED},
     {"/d/{id}/~use", PAGE "/~use", BOUNDED},
     {"/~operations", "/~operations", BOUNDED},
     {"/~drafts", "/~drafts", BOUNDED},

@@ -17,6 +17,8 @@ Test(frame, addresses)
         page_query(page, "sort cursor", "sort", HUB_VIEW("name"), "none", HUB_VIEW(""), NULL),
         page_query(page, "sort cursor q", NULL),
         page_query(page, "sor curso q", NULL), /* whole names */
+        page_url(page, "minari-cli revert %q", HUB_VIEW("it's")),
+        page_url(page, "@/d/%p", HUB_VIEW("x")), /* the page is of no earlier revision */
         page_query_of(HUB_VIEW("http://hub/api/v1/datasets?limit=1&cursor=A")),
         page_query_of(HUB_VIEW("http://hub/")),
         page_query_of(HUB_VIEW("")),
@@ -29,12 +31,28 @@ Test(frame, addresses)
         "?q=a%20b%26c&q=two&sort=name",
         "?",
         "?sort=-id&cursor=AB%2BC",
+        "minari-cli revert 'it'\\''s'",
+        "/d/x",
         "?limit=1&cursor=A",
         "",
         "",
     };
     for (size_t i = 0; i < HUB_COUNT(wanted); i++)
         cr_expect(hub_view_is(urls[i], wanted[i]), "%s, not %s", urls[i].data, wanted[i]);
+    page_kit_end(&k);
+}
+
+Test(frame, addresses_of_an_earlier_revision)
+{
+    struct page_kit k;
+    page_kit_begin(&k, "/d/x", "x");
+    struct page *page = &k.page;
+    page->revision = HUB_VIEW("0a1");
+    cr_expect(hub_view_is(page_url(page, "@/d/%p", HUB_VIEW("x")), "/d/x?revision=0a1"));
+    cr_expect(hub_view_is(page_url(page, "@/d/x%r", HUB_VIEW("?")), "/d/x?revision=0a1"));
+    cr_expect(hub_view_is(page_url(page, "@/d/x?a=%u#there", (uint64_t)1), "/d/x?a=1&revision=0a1#there"));
+    cr_expect(hub_view_is(page_url(page, "@/d/x?revision=0b2"), "/d/x?revision=0b2"));
+    cr_expect(hub_view_is(page_url(page, "/d/x/~revisions"), "/d/x/~revisions"));
     page_kit_end(&k);
 }
 

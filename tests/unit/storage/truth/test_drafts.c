@@ -97,7 +97,9 @@ static struct hub_commit commit_of(const char *base, const char *tree)
                                 .message = "",
                                 .path = "lab/new-v0",
                                 .files = 2,
-                                .bytes = 5};
+                                .bytes = 5,
+                                .changes = {.known = *base != 0, .added = 1, .removed = 3},
+                                .episodes = *base ? 7 : 4};
     snprintf(commit.parent, sizeof commit.parent, "%s", base);
     snprintf(commit.tree, sizeof commit.tree, "%s", tree);
     return commit;
@@ -121,9 +123,13 @@ Test(drafts, take_the_place_of_their_base)
     cr_expect_str_eq(head.id, b.id);
     cr_expect_str_eq(head.parent, a.id);
     cr_expect(head.files == 2 && head.bytes == 5 && !head.ended_ms && head.root == 0);
+    cr_expect(head.changes.known && head.changes.added == 1 && !head.changes.changed &&
+              head.changes.removed == 3);
+    cr_expect(head.episodes == 7 && head.parent_episodes == 4);
     DRAFT_OK(hub_commit_named(truth, "lab/new-v0", (struct hub_view){a.id, 7}, &was, err));
     cr_expect_str_eq(was.id, a.id);
     cr_expect(was.kept && was.ended_ms);
+    cr_expect(!was.changes.known && was.episodes == 4 && was.parent_episodes == -1);
 }
 
 static enum hub_status name_commit(void *user, const struct hub_commit *commit, struct hub_error *why)
