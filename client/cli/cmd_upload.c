@@ -150,7 +150,7 @@ static bool is_allowed(const struct cli *cli, const char *what)
     return cli->values[OPT_ALLOW] && strcmp(cli->values[OPT_ALLOW], what) == 0;
 }
 
-/* What is published is told by the hub: it inspects the files once more. */
+/* The hub says what it publishes: it inspects the files once more. */
 static int judge_dataset(struct upload *u, const json_t *item, const char *status)
 {
     const char *reason = json_string_value(json_object_get(item, "reason"));

@@ -165,23 +165,23 @@ static void put_member(struct hub_json *json, const char *name, const char *text
         hub_json_put_text(json, name, text);
 }
 
-enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
-                               const char *from, uint64_t bytes, const char *key, struct hub_open_draft *out,
-                               struct hub_error *err)
+enum hub_status hub_draft_make(struct minari_client *client, const struct hub_draft_wish *wish,
+                               struct hub_open_draft *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB), order = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     HUB_TRY(hub_draft_url(&client->remote, NULL, NULL, &url, err));
     struct hub_json json = hub_json_to(&order, err);
     hub_json_object(&json);
-    put_member(&json, "id", id);
-    put_member(&json, "base", base);
-    put_member(&json, "from", from);
-    if (bytes)
-        hub_json_put_uint(&json, "bytes", bytes);
+    put_member(&json, "id", wish->id);
+    put_member(&json, "base", wish->base);
+    put_member(&json, "from", wish->from);
+    if (wish->bytes)
+        hub_json_put_uint(&json, "bytes", wish->bytes);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    struct hub_fetch fetch = {.url = url.data, .form = order.data, .key = key, .restartable = key != NULL};
+    struct hub_fetch fetch = {
+        .url = url.data, .form = order.data, .key = wish->key, .restartable = wish->key != NULL};
     HUB_TRY(post(client, &fetch, &(struct hub_drive){0}, &document, err));
     return read_draft(document, out, err);
 }

@@ -32,15 +32,18 @@ HUB_MUST_USE enum hub_status hub_draft_find_open(struct minari_client *client, c
                                                  const char *base, const char *key,
                                                  struct hub_open_draft *out, struct hub_open_draft *stale,
                                                  struct hub_error *err);
+/** A draft to open. */
+struct hub_draft_wish {
+    const char *id;
+    const char *base; /* what it takes the place of; NULL: nothing */
+    const char *from; /* "ID@COMMIT", whose files it begins with; NULL: those of the base */
+    const char *key;  /* NULL, or by which it is found again: then this may be the one that is open already */
+    uint64_t bytes;   /* of all files that it will have; 0: not known */
+};
 /** Open one.
- * @param key   NULL, or by which it is found again: then this may be the one that is open already
- * @param base  what it takes the place of; NULL: nothing
- * @param from  "ID@COMMIT", whose files it begins with; NULL: those of the base
- * @param bytes of all files that it will have; 0: not known
  * @return HUB_EXISTS: the id is not free; HUB_CHANGED "commit-conflict": the base is not what is there;
  * HUB_NO_SPACE: it does not fit */
-HUB_MUST_USE enum hub_status hub_draft_make(struct minari_client *client, const char *id, const char *base,
-                                            const char *from, uint64_t bytes, const char *key,
+HUB_MUST_USE enum hub_status hub_draft_make(struct minari_client *client, const struct hub_draft_wish *wish,
                                             struct hub_open_draft *out, struct hub_error *err);
 /** Drop one, with what came of it. */
 HUB_MUST_USE enum hub_status hub_draft_give_up(struct minari_client *client, const char *draft,

@@ -254,7 +254,8 @@ static enum hub_status revert(struct revert *r, struct hub_error *err)
     HUB_TRY(find_named(r, err));
     HUB_TRY(check_kept(r, err));
     HUB_TRY(hub_buf_addf(&from, err, "%s@%s", r->id, r->revision.commit));
-    HUB_TRY(hub_draft_make(r->client, r->id, r->current, from.data, 0, NULL, &r->draft, err));
+    const struct hub_draft_wish wish = {.id = r->id, .base = r->current, .from = from.data};
+    HUB_TRY(hub_draft_make(r->client, &wish, &r->draft, err));
     const enum hub_status st = publish(r, &answer, err);
     if (st)
         (void)!hub_draft_give_up(r->client, r->draft.name, NULL);

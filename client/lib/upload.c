@@ -217,9 +217,10 @@ static enum hub_status open_draft(struct push *p, struct hub_error *err)
     if (!p->goes_on && stale.name && p->base)
         notify(p->options, "%s: draft %s was begun when another commit was there: it ends by itself",
                p->options->id, stale.name);
+    const struct hub_draft_wish wish = {
+        .id = p->options->id, .base = p->base, .key = key, .bytes = p->folder.files.bytes};
     if (!p->goes_on && !p->options->dry_run)
-        HUB_TRY(hub_draft_make(p->client, p->options->id, p->base, NULL, p->folder.files.bytes, key,
-                               &p->draft, err));
+        HUB_TRY(hub_draft_make(p->client, &wish, &p->draft, err));
     p->send.draft = p->draft.name;
     return HUB_OK;
 }

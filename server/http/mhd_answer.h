@@ -1,5 +1,5 @@
-/** Answers of exchanges, given to libmicrohttpd. Only mhd_daemon.c, mhd_glue.c, mhd_header.c and mhd_answer.c know the
- * library. */
+/** Answers of exchanges, given to libmicrohttpd. Only mhd_daemon.c, mhd_glue.c, mhd_header.c and mhd_answer.c
+ * know the library. */
 #ifndef HUB_HTTP_MHD_ANSWER_H
 #define HUB_HTTP_MHD_ANSWER_H
 

@@ -74,16 +74,21 @@ struct hub_upload {
     {                                                                                                        \
         .fd = -1                                                                                             \
     }
+/** A file that comes, from where it ends. */
+struct hub_upload_order {
+    const char *path;
+    uint64_t offset, size;
+    uint64_t spare_bytes; /* that stay free on the disk */
+    bool md5;             /* its MD5 is computed, too, which takes as long as all else */
+};
 /**
  * Go on with a file where it ends. Bytes that came before are read again for their digest.
- * @param path    borrowed until hub_upload_end or hub_upload_dispose
  * @return HUB_INVALID "upload-offset": the file does not end at `offset`; HUB_BUSY: somebody writes to it;
  * HUB_NO_SPACE: what is missing of it leaves less than `spare_bytes` free
- * @param md5  whether its MD5 is computed, too, which takes as long as all else
  */
-HUB_MUST_USE enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path,
-                                              uint64_t offset, uint64_t size, uint64_t spare_bytes, bool md5,
-                                              struct hub_upload *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_upload_begin(const struct hub_draft_folder *draft,
+                                              const struct hub_upload_order *order, struct hub_upload *out,
+                                              struct hub_error *err);
 /** HUB_TOO_BIG: more than its size. */
 HUB_MUST_USE enum hub_status hub_upload_add(struct hub_upload *upload, struct hub_view bytes,
                                             struct hub_error *err);
@@ -96,8 +101,8 @@ struct hub_stated_digests {
     bool has_sha256, has_md5, has_crc32c;
     uint8_t sha256[HUB_SHA256_BYTES], md5[HUB_MD5_BYTES], crc32c[4]; /* crc32c: big-endian */
 };
-/** A file that is whole is put into the tree, in place of one that is there, and has its sums: SHA-256, CRC-32C
- * and the MD5 that was asked for, computed as it came.
+/** A file that is whole is put into the tree, in place of one that is there, and has its sums: SHA-256,
+ * CRC-32C and the MD5 that was asked for, computed as it came.
  * @param stated  that they must be; NULL: any
  * @return HUB_CORRUPT "digest-mismatch" says which is another: nothing of the file is kept */
 HUB_MUST_USE enum hub_status hub_upload_end(struct hub_upload *upload,

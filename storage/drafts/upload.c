@@ -64,21 +64,21 @@ static enum hub_status go_on(struct hub_upload *upload, uint64_t offset, enum hu
                : HUB_OK;
 }
 
-enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const char *path, uint64_t offset,
-                                 uint64_t size, uint64_t spare_bytes, bool md5, struct hub_upload *out,
-                                 struct hub_error *err)
+enum hub_status hub_upload_begin(const struct hub_draft_folder *draft, const struct hub_upload_order *order,
+                                 struct hub_upload *out, struct hub_error *err)
 {
     char name[HUB_DRAFT_PART];
-    *out = (struct hub_upload){.draft = draft, .fd = -1, .size = size, .spare_bytes = spare_bytes};
-    if (offset > size)
+    *out =
+        (struct hub_upload){.draft = draft, .fd = -1, .size = order->size, .spare_bytes = order->spare_bytes};
+    if (order->offset > order->size)
         return hub_fail_as(err, HUB_INVALID, HUB_PROBLEM_UPLOAD_OFFSET, "the file ends before that byte");
-    HUB_TRY(hub_draft_room(draft, size - offset, spare_bytes, err));
-    hub_draft_part_name(path, name);
-    enum hub_status st = hub_dup(&out->path, path, err);
+    HUB_TRY(hub_draft_room(draft, order->size - order->offset, order->spare_bytes, err));
+    hub_draft_part_name(order->path, name);
+    enum hub_status st = hub_dup(&out->path, order->path, err);
     if (!st)
-        st = open_part(draft, name, offset, &out->fd, err);
+        st = open_part(draft, name, order->offset, &out->fd, err);
     if (!st)
-        st = go_on(out, offset, md5 ? HUB_BY_MD5 : HUB_BY_CRC32C, err);
+        st = go_on(out, order->offset, order->md5 ? HUB_BY_MD5 : HUB_BY_CRC32C, err);
     if (st)
         hub_upload_dispose(out);
     return st;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void hub_move_end(struct hub_move *m)
+void hub_tree_move_end(struct hub_tree_move *m)
 {
     hub_closep(&m->parent);
     hub_closep(&m->trash);
@@ -29,8 +29,8 @@ enum hub_status hub_kept_parent(const struct hub_private *place, const char *kee
     return hub_fs_open_beneath(place->folder, above, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, fd, err);
 }
 
-enum hub_status hub_move_begin(const struct hub_private *place, const char *id, bool make, struct hub_move *m,
-                               struct hub_error *err)
+enum hub_status hub_tree_move_begin(const struct hub_private *place, const char *id, bool make,
+                                    struct hub_tree_move *m, struct hub_error *err)
 {
     const char *kept;
     HUB_TRY(hub_private_parent(place, id, make, &m->parent, &m->name, err));

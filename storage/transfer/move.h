@@ -11,7 +11,7 @@
 enum { HUB_MOVE_DEPTH = 64, HUB_MOVE_FILES = 10000000 };
 
 /* A dataset's place, and a place for what was there: in the trash, or where it is kept. */
-struct hub_move {
+struct hub_tree_move {
     int parent; /* the folder that holds the dataset */
     const char *name;
     int trash;
@@ -20,9 +20,9 @@ struct hub_move {
 };
 
 /** `keep` of the move is set, or NULL. End it. */
-HUB_MUST_USE enum hub_status hub_move_begin(const struct hub_private *place, const char *id, bool make,
-                                            struct hub_move *m, struct hub_error *err);
-void hub_move_end(struct hub_move *m);
+HUB_MUST_USE enum hub_status hub_tree_move_begin(const struct hub_private *place, const char *id, bool make,
+                                                 struct hub_tree_move *m, struct hub_error *err);
+void hub_tree_move_end(struct hub_tree_move *m);
 /** Open the folder that is to hold a kept tree; its name there. */
 HUB_MUST_USE enum hub_status hub_kept_parent(const struct hub_private *place, const char *keep, bool make,
                                              int *fd, const char **name, struct hub_error *err);

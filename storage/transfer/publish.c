@@ -19,7 +19,7 @@ enum { MAX_ENTRIES = 10000, JOURNAL_BYTES = 64 * 1024 };
 /* ---- the pair of renames: its journal is a file in "replace", of names relative to root and folder ---- */
 
 static enum hub_status write_journal(const struct hub_private *place, const char *id, const char *tree,
-                                     const struct hub_move *m, int *folder, char journal[64],
+                                     const struct hub_tree_move *m, int *folder, char journal[64],
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(JOURNAL_BYTES);
@@ -40,7 +40,7 @@ static enum hub_status write_journal(const struct hub_private *place, const char
 }
 
 static enum hub_status replace_in_two(const struct hub_private *place, const char *id, const char *tree,
-                                      const struct hub_move *m, struct hub_error *err)
+                                      const struct hub_tree_move *m, struct hub_error *err)
 {
     char journal[64];
     HUB_CLEANUP(hub_closep) int folder = -1;
@@ -90,7 +90,7 @@ static enum hub_status read_journal(int folder, const char *name, json_t **out, 
 static bool replay(const struct hub_private *place, int folder, const char *journal)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
-    HUB_CLEANUP(hub_move_end) struct hub_move m = {.parent = -1, .trash = -1};
+    HUB_CLEANUP(hub_tree_move_end) struct hub_tree_move m = {.parent = -1, .trash = -1};
     if (read_journal(folder, journal, &doc, NULL))
         return true;
     const char *id = hub_member_text(doc, "id"), *tree = hub_member_text(doc, "new"),
@@ -99,7 +99,7 @@ static bool replay(const struct hub_private *place, int folder, const char *jour
     if (!id || !tree || !old || hub_folder_check(hub_view_of(id), NULL) || !is_tree(tree) ||
         !(m.keep ? is_kept(m.keep) : hub_private_name_is_ours(old, "")))
         return true;
-    if (hub_move_begin(place, id, true, &m, NULL))
+    if (hub_tree_move_begin(place, id, true, &m, NULL))
         return false;
     old = m.keep ? m.old : old;
     if (hub_is_there(m.parent, m.name) ||
@@ -175,7 +175,7 @@ static void drop_links(int directory, const char *path, unsigned depth)
 }
 
 static enum hub_status replace(const struct hub_private *place, const char *id, const char *tree,
-                               const struct hub_move *m, bool pair, struct hub_error *err)
+                               const struct hub_tree_move *m, bool pair, struct hub_error *err)
 {
     if (!hub_private_is_dataset(m->parent, m->name))
         return hub_not_a_dataset(id, HUB_EXISTS, err);
@@ -194,8 +194,8 @@ static enum hub_status replace(const struct hub_private *place, const char *id, 
 static enum hub_status publish(const struct hub_private *place, const char *id, const char *tree,
                                const char *keep, bool may_replace, bool pair, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_move_end) struct hub_move m = {.parent = -1, .trash = -1, .keep = keep};
-    HUB_TRY(hub_move_begin(place, id, true, &m, err));
+    HUB_CLEANUP(hub_tree_move_end) struct hub_tree_move m = {.parent = -1, .trash = -1, .keep = keep};
+    HUB_TRY(hub_tree_move_begin(place, id, true, &m, err));
     HUB_TRY(hub_fs_sync_dir(place->folder, tree, err));
     if (renameat2(place->folder, tree, m.parent, m.name, RENAME_NOREPLACE) == 0)
         return hub_fs_sync_dir(m.parent, "", err);

@@ -71,7 +71,7 @@ enum hub_status hub_publish_others(const struct hub_private *place, const char *
 }
 
 /* The record goes last: until then it is still a dataset, and withdrawn once more. */
-static enum hub_status remove_fetched(const struct hub_move *m, const char *id, struct withdrawal *w,
+static enum hub_status remove_fetched(const struct hub_tree_move *m, const char *id, struct withdrawal *w,
                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
@@ -101,10 +101,10 @@ static void tidy(const struct hub_private *place, const char *id)
 }
 
 /* Open the place of a dataset that must be there; the lock is held. */
-static enum hub_status begin_withdrawal(const struct hub_private *place, const char *id, struct hub_move *m,
-                                        struct hub_error *err)
+static enum hub_status begin_withdrawal(const struct hub_private *place, const char *id,
+                                        struct hub_tree_move *m, struct hub_error *err)
 {
-    const enum hub_status st = hub_move_begin(place, id, false, m, err);
+    const enum hub_status st = hub_tree_move_begin(place, id, false, m, err);
     if (st == HUB_NOT_FOUND || (!st && !hub_is_there(m->parent, m->name)))
         return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_DATASET_NOT_FOUND, "there is no dataset '%s' here",
                            id);
@@ -118,7 +118,7 @@ enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
 {
     struct withdrawal walk = {.fetched = fetched};
     HUB_CLEANUP(hub_closep) int lock = -1;
-    HUB_CLEANUP(hub_move_end) struct hub_move m = {.parent = -1, .trash = -1};
+    HUB_CLEANUP(hub_tree_move_end) struct hub_tree_move m = {.parent = -1, .trash = -1};
     HUB_TRY(hub_private_lock(place, &lock, err));
     HUB_TRY(begin_withdrawal(place, id, &m, err));
     if (fetched)
@@ -137,7 +137,7 @@ enum hub_status hub_withdraw_keeping(const struct hub_private *place, const char
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int lock = -1;
-    HUB_CLEANUP(hub_move_end) struct hub_move m = {.parent = -1, .trash = -1, .keep = keep};
+    HUB_CLEANUP(hub_tree_move_end) struct hub_tree_move m = {.parent = -1, .trash = -1, .keep = keep};
     HUB_TRY(hub_private_lock(place, &lock, err));
     HUB_TRY(begin_withdrawal(place, id, &m, err));
     if (renameat(m.parent, m.name, m.trash, m.old))

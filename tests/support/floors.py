@@ -266,7 +266,7 @@ def check_circles(taken):
 
 
 MANY_PARAMETERS = {
-    "on_request": "libmicrohttpd's MHD_AccessHandlerCallback",
+    "hub_mhd_on_request": "libmicrohttpd's MHD_AccessHandlerCallback",
     "minari_fields_get": "public: some fields of an episode in one call",
     "minari_media_get": "public: frames of a camera in one call",
     "minari_rows_get": "public: a slice in one call, as it was announced",

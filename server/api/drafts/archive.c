@@ -75,7 +75,9 @@ static enum hub_status begin_file(struct incoming_tar *a, const struct hub_tar_m
     HUB_CLEANUP(hub_freep) char *path = hub_view_dup(name);
     HUB_TRY(hub_allocated(path, err));
     const struct hub_draft_file file = {.path = path, .size = member->size};
-    HUB_TRY(hub_upload_begin(&a->draft, path, 0, member->size, a->app->min_free, false, &a->upload, err));
+    const struct hub_upload_order order = {
+        .path = path, .size = member->size, .spare_bytes = a->app->min_free};
+    HUB_TRY(hub_upload_begin(&a->draft, &order, &a->upload, err));
     return hub_draft_file_state(a->app, &a->row, &file, err);
 }
 

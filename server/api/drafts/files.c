@@ -93,8 +93,12 @@ static enum hub_status open_file(struct hub_request *request, uint64_t size, str
     HUB_TRY(hub_draft_enter(request->app, &in->row, &in->draft, err));
     HUB_TRY(refuse_whole(request->app, in->row.id, path.data, &span, err));
     in->until = span.first + span.count;
-    HUB_TRY(hub_upload_begin(&in->draft, path.data, span.first, span.size, request->app->min_free,
-                             in->stated.has_md5, &in->upload, err));
+    const struct hub_upload_order order = {.path = path.data,
+                                           .offset = span.first,
+                                           .size = span.size,
+                                           .spare_bytes = request->app->min_free,
+                                           .md5 = in->stated.has_md5};
+    HUB_TRY(hub_upload_begin(&in->draft, &order, &in->upload, err));
     return hub_draft_file_state(request->app, &in->row, &file, err);
 }
 

@@ -39,7 +39,8 @@ static enum hub_status send(const char *path, uint64_t offset, uint64_t size, co
         memcpy(stated.sha256, sha256, sizeof stated.sha256);
     HUB_CLEANUP(hub_upload_dispose) struct hub_upload upload = HUB_UPLOAD_INIT;
     err = (struct hub_error){0};
-    HUB_TRY(hub_upload_begin(&draft, path, offset, size, 0, true, &upload, &err));
+    HUB_TRY(
+        hub_upload_begin(&draft, &(struct hub_upload_order){path, offset, size, .md5 = true}, &upload, &err));
     HUB_TRY(hub_upload_add(&upload, hub_view_of(bytes), &err));
     *whole = hub_upload_is_whole(&upload);
     return hub_upload_end(&upload, &stated, &err);
@@ -86,9 +87,10 @@ Test(draft, files_have_their_size_and_digest)
 Test(draft, one_writer_at_a_time)
 {
     HUB_CLEANUP(hub_upload_dispose) struct hub_upload first = HUB_UPLOAD_INIT, second = HUB_UPLOAD_INIT;
-    cr_assert_eq(hub_upload_begin(&draft, "a", 0, 5, 0, false, &first, &err), HUB_OK);
-    cr_expect_eq(hub_upload_begin(&draft, "a", 0, 5, 0, false, &second, &err), HUB_BUSY);
-    cr_expect_eq(hub_upload_begin(&draft, "b", 0, 5, 0, false, &second, &err), HUB_OK);
+    cr_assert_eq(hub_upload_begin(&draft, &(struct hub_upload_order){"a", .size = 5}, &first, &err), HUB_OK);
+    cr_expect_eq(hub_upload_begin(&draft, &(struct hub_upload_order){"a", .size = 5}, &second, &err),
+                 HUB_BUSY);
+    cr_expect_eq(hub_upload_begin(&draft, &(struct hub_upload_order){"b", .size = 5}, &second, &err), HUB_OK);
 }
 
 /* Only its first byte makes a file. */
