@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -130,7 +131,6 @@ def test_what_is_broken_is_said_where_it_is_pushed(hub, clients, tmp_path):
     clients.python("minari-0.5.4", ["huggingface_hub"], PUSH, ARM, env=where(hub, tmp_path))
     name = next(n for n in Lab(ARM).names if n.startswith("data/") and n.endswith(".parquet"))
     path = os.path.join(os.environ.get("HUB_CLIENTS", os.path.join(HERE, "..", "..", "build", "conformance")), "minari-0.5.4", "bin", "python")
-    import subprocess
     done = subprocess.run([path, "-c", "import json, sys\n" + BROKEN, ARM, name], env={**clients.env, **where(hub, tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0 and "lab/arm-v30 is not published" in done.stderr, done.stderr[-2000:]
 
@@ -161,14 +161,15 @@ print(json.dumps(sorted(minari.list_remote_datasets())))
 def test_minari_uploads(hub, clients, tmp_path, venv):
     local = tmp_path / "local"
     shutil.copytree(os.path.join(FIXTURES, "samples", "D4RL"), local / "D4RL")
-    env = where(hub, tmp_path, MINARI_REMOTE="hf://lab", MINARI_DATASETS_PATH=str(local))
+    hub.token = run(hub.state, "token", "add", "min", "--write", "")
+    env = where(hub, tmp_path, MINARI_REMOTE="hf://farama-minari", MINARI_DATASETS_PATH=str(local))
     clients.python(venv, ["minari"], "import os\n" + MINARI, "D4RL/door/human-v2", env=env)
-    is_ready(hub, "lab/D4RL/door/human-v2")
+    is_ready(hub, "D4RL/door/human-v2")
     listed = clients.python(venv, ["minari"], "import minari; print(json.dumps(sorted(minari.list_remote_datasets())))", env=env)
     assert listed == ["D4RL/door/human-v2"]
     other = tmp_path / "other"
     other.mkdir()
     clients.python(venv, ["minari"], "import minari; minari.download_dataset('D4RL/door/human-v2'); print(json.dumps(minari.load_dataset('D4RL/door/human-v2').total_episodes))",
-                   env=where(hub, tmp_path / "second", MINARI_REMOTE="hf://lab", MINARI_DATASETS_PATH=str(other)))
+                   env=where(hub, tmp_path / "second", MINARI_REMOTE="hf://farama-minari", MINARI_DATASETS_PATH=str(other)))
     for name in ("data/main_data.hdf5", "data/metadata.json"):
         assert (other / "D4RL/door/human-v2" / name).read_bytes() == (local / "D4RL/door/human-v2" / name).read_bytes()
