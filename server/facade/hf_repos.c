@@ -3,6 +3,7 @@
 #include "server/facade/hf_push.h"
 
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/listed.h"
 #include "server/api/drafts/rename.h"
 #include "server/api/pushes/adopt.h"
 #include "server/api/pushes/sets.h"

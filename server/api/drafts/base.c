@@ -1,7 +1,7 @@
 /* See base.h. */
 #include "server/api/drafts/base.h"
 
-#include "server/api/drafts/keep.h"
+#include "server/api/drafts/listed.h"
 #include "server/api/visible.h"
 #include "storage/drafts/kept.h"
 

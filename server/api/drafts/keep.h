@@ -5,11 +5,6 @@
 #include "server/api/app.h"
 #include "storage/truth/commits.h"
 
-/** Wait until a dataset is listed, or is not any more; for some seconds at most. */
-void hub_await_listing(struct hub_app *app, const char *id, bool listed);
-/** hub.db knows first what was published, deleted or renamed: whoever is refused for that finds it listed so.
- * Waits for some seconds at most, and only where it was a moment ago. */
-void hub_await_head(struct hub_app *app, const char *id);
 /** The commit that is there now. HUB_NOT_FOUND "dataset-not-found"; HUB_EXISTS: the dataset is none of this
  * hub's own. Dispose it. */
 HUB_MUST_USE enum hub_status hub_owned_head(struct hub_request *request, struct hub_view id,

@@ -19,12 +19,12 @@ struct hub_publishing {
     struct hub_commit made;
     uint64_t serial; /* of the state that was listed before */
 };
-void hub_publishing_dispose(struct hub_publishing *publishing);
+void hub_publishing_dispose(struct hub_publishing *c);
 
 /** Inspect and publish it, or find that somebody did: then `row` says so, and `made` has no id. Of two who do
  * one waits for the other. What fails leaves it open, unless it is a dataset by then: the next try, or the
  * next start, has only to say so.
  * @return HUB_CORRUPT "draft-refused": for its verdict; HUB_EXISTS, HUB_CHANGED: for what is in its place */
-HUB_MUST_USE enum hub_status hub_publishing_run(struct hub_publishing *publishing, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_publishing_run(struct hub_publishing *c, struct hub_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "server/api/drafts/base.h"
 #include "server/api/drafts/draft.h"
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/listed.h"
 #include "server/api/handlers.h"
 #include "server/log/log.h"
 #include "storage/drafts/kept.h"

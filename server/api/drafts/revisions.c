@@ -3,6 +3,7 @@
 #include "server/api/cursor.h"
 #include "server/api/drafts/base.h"
 #include "server/api/drafts/keep.h"
+#include "server/api/drafts/listed.h"
 #include "server/api/handlers.h"
 #include "server/api/put.h"
 #include "server/api/visible.h"
