@@ -1,7 +1,7 @@
 /* Git LFS, as far as a push wants it: which objects are to be sent and where to, the objects, and whether
  * they came. The address of an object carries the right to send it, for clients send no token there. */
-#include "server/facade/hf_lfs.h"
 #include "server/facade/handlers.h"
+#include "server/facade/hf_lfs_body.h"
 #include "server/facade/hf_push.h"
 
 #include "storage/access/link.h"

@@ -1,5 +1,5 @@
-/* See hf_lfs.h. */
-#include "server/facade/hf_lfs.h"
+/* See hf_lfs_body.h. */
+#include "server/facade/hf_lfs_body.h"
 
 #include "storage/text/json.h"
 

@@ -1,6 +1,6 @@
 /* What clients of Hugging Face send, by the first byte of the input: L a line of a commit, B the JSON that
  * asks Git LFS for addresses, V the JSON that asks for one object. */
-#include "server/facade/hf_lfs.h"
+#include "server/facade/hf_lfs_body.h"
 #include "server/facade/hf_lines.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /** What clients of Git LFS state of objects: foreign bytes, read and checked. Safe from any thread. */
-#ifndef HUB_FACADE_HF_LFS_H
-#define HUB_FACADE_HF_LFS_H
+#ifndef HUB_FACADE_HF_LFS_BODY_H
+#define HUB_FACADE_HF_LFS_BODY_H
 
 #include "storage/base/digest.h"
 
