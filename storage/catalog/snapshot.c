@@ -3,9 +3,12 @@
 #include "storage/catalog/internal.h"
 
 #include "storage/ids/hf_cache.h"
+#include "storage/ids/id.h"
+#include "storage/ids/kept.h"
 #include "storage/text/time.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SHOW_EVERY_MS = 200 };
@@ -94,6 +97,17 @@ static uint32_t part_others(const struct hub_summary **summaries, const struct h
     if (others)
         memcpy(summaries + shown, room, others * sizeof *room);
     return others;
+}
+
+bool hub_snapshot_orphan_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary,
+                            char out[HUB_MAX_ID + 1])
+{
+    const struct hub_view top = {summary->path, strcspn(summary->path, "/")};
+    const char *at = hub_kept_private(top) ? hub_hf_cache_at(summary->id, summary->path) : NULL;
+    if (!at)
+        return false;
+    snprintf(out, HUB_MAX_ID + 1, "%.*s%s", (int)(at - summary->id), summary->id, at + 1 + HUB_KEPT_COMMIT);
+    return !hub_snapshot_find(snapshot, hub_view_of(out));
 }
 
 static uint32_t count_orphans(const struct hub_snapshot *snapshot)

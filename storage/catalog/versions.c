@@ -4,12 +4,8 @@
 
 #include "storage/base/order.h"
 #include "storage/ids/hf_cache.h"
-#include "storage/ids/id.h"
-#include "storage/ids/kept.h"
 #include "storage/ids/version.h"
 #include "storage/model/format_row.h"
-
-#include <stdio.h>
 
 /* Whether an id is the other one with "@COMMIT" at `at`. */
 static bool is_same_but(const char *other, const char *at, size_t size, const char *id)
@@ -33,17 +29,6 @@ const struct hub_summary *hub_snapshot_at(const struct hub_snapshot *snapshot,
             return other;
     }
     return NULL;
-}
-
-bool hub_snapshot_orphan_of(const struct hub_snapshot *snapshot, const struct hub_summary *summary,
-                            char out[HUB_MAX_ID + 1])
-{
-    const struct hub_view top = {summary->path, strcspn(summary->path, "/")};
-    const char *at = hub_kept_private(top) ? hub_hf_cache_at(summary->id, summary->path) : NULL;
-    if (!at)
-        return false;
-    snprintf(out, HUB_MAX_ID + 1, "%.*s%s", (int)(at - summary->id), summary->id, at + 1 + HUB_KEPT_COMMIT);
-    return !hub_snapshot_find(snapshot, hub_view_of(out));
 }
 
 static int by_key(const void *key, const void *summary)
