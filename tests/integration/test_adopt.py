@@ -179,9 +179,11 @@ def test_edited_afterwards(hub):
     """Who changes an owned dataset by hand has it adopted again: as another commit of it."""
     a = publish(hub)
     file = hub.root / ID / "data/main_data.hdf5"
+    modified = lambda: ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["modified"]
+    before = modified()
     os.chmod(file, 0o644)
-    os.utime(file)
-    listed(hub)
+    os.utime(file, (2e9, 2e9))
+    until(lambda: modified() != before)
     b = adopt(hub, ID, "--json")["items"][0]["commit"]
     assert states(hub) == [(b, "current"), (a["commit"], "removed")]
     replace(hub, b, {"notes.txt": b"third"})
