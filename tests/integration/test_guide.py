@@ -1,5 +1,6 @@
 """README.md and the guide: every command is run and prints what they show ("..." stands for anything), every parameter is
 taken, every link leads somewhere. What no test can run stands in NOT_RUN with the reason."""
+import contextlib
 import os
 import re
 import shutil
@@ -31,6 +32,7 @@ NOT_RUN = {
     "docker run -p 8080:8080 -v /data/minari:/datasets:ro -v minari-state:/var/lib/minari-hub minari-hub": "needs a container engine",
     "systemctl enable --now minari-hub": "needs systemd as process 1",
     "systemctl edit minari-hub": "needs systemd as process 1, and an editor",
+    """python3 -c "from lerobot.datasets.lerobot_dataset import LeRobotDataset; LeRobotDataset('lab/arm-v1', root='recorded').push_to_hub()\"""": "LeRobot brings torch; test_push.py makes its calls",
 }
 OTHERS = {"nginx": "test_access_proxies.py runs it", "caddyfile": "the same", "": "oauth2-proxy, of which the page says that no test runs it"}
 OWN = {  # lines that a test of their own runs
@@ -42,6 +44,7 @@ OWN = {  # lines that a test of their own runs
     "minari-cli whoami": "test_signing_in",
     "minari-cli logout": "test_signing_in",
     **{line: "test_pushing" for page in ("cli.md", "api.md") for line in guide.lines(os.path.join(guide.GUIDE, page)) if re.search("upload|draft|revisions|> auth|namespace", line)},
+    **{line: "test_pushing_as_hugging_face" for line in guide.lines(os.path.join(guide.GUIDE, "clients.md")) if re.search("hf upload|HF_TOKEN=", line)},
     **{line: "test_adopting" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if "minari-hub adopt" in line},
     **{line: "test_checking_deep" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if "minari-hub check --deep" in line},
     **{line: "test_backing_up" for line in guide.lines(os.path.join(guide.GUIDE, "admin.md")) if re.search("minari-hub (backup|restore)|--state /srv", line)},
@@ -237,17 +240,33 @@ def test_signing_in(tmp_path):
         assert [text.partition(": ")[2] for text in said] == ["ann (read)\n", "ann (read)\n", "the token is forgotten\n"]
 
 
-def test_pushing(tmp_path):
-    """A hub that may be written, and a token for it: the lines of the command line, then those of curl in one shell."""
-    root, state = tmp_path / "root", tmp_path / "state"
+@contextlib.contextmanager
+def writable_hub(folder):
+    """An empty hub, a token that may write lab/, and a recording beside it."""
+    root, state = folder / "root", folder / "state"
     root.mkdir()
     state.mkdir(mode=0o700)
-    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), tmp_path / "recorded")
-    (tmp_path / "notes.txt").write_text("hello\n")
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), folder / "recorded")
     add = [os.path.join(BIN, "minari-hub"), "token", "add", "ann", "--write", "lab/", "--state", str(state)]
     token = subprocess.run(add, check=True, capture_output=True, text=True, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null"}).stdout.strip()
-    with Hub([str(root)], state=str(state)) as writable:
-        writable.wait_ready()
+    with Hub([str(root)], state=str(state)) as hub:
+        hub.wait_ready()
+        yield hub, token
+
+
+def test_pushing_as_hugging_face(tmp_path):
+    with writable_hub(tmp_path) as (hub, token):
+        lines = [line.replace("http://hub:8080", hub.base).replace("mh_...", token) for line in own_lines("test_pushing_as_hugging_face")]
+        assert len(lines) == 2
+        env = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+        run("\n".join(["set -e", *lines]), env, tmp_path)
+        until(lambda: {d["id"]: d["status"] for d in hub.datasets()} == {"lab/arm-v1": "ready"})
+
+
+def test_pushing(tmp_path):
+    """A hub that may be written, and a token for it: the lines of the command line, then those of curl in one shell."""
+    with writable_hub(tmp_path) as (writable, token):
+        (tmp_path / "notes.txt").write_text("hello\n")
         env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "MINARI_HUB_URL": writable.base, "MINARI_HUB_TOKEN": token,
                "MINARI_DATASETS_PATH": str(tmp_path / "datasets")}
         lines = [line.replace("http://hub:8080", writable.base) for line in own_lines("test_pushing")]

@@ -125,10 +125,10 @@ def test_no_setting_or_command_is_left_out():
 
 def test_options_are_those_of_the_programs():
     """Each `--option` of a text or a table is one of minari-hub's or of minari-cli's, or of a program that the line names."""
-    helps = [program("minari-hub", "--help"), *(program("minari-hub", c, "--help") for c in ("mirror", "export", "import", "check", "adopt", "backup", "scan", "status"))]
+    helps = [program("minari-hub", "--help"), *(program("minari-hub", c, "--help") for c in ("mirror", "export", "import", "check", "adopt", "backup", "scan", "status", "token"))]
     helps += [program("minari-cli", "--help"), *(program("minari-cli", c, "--help") for c in ("list", "download", "upload", "drafts", "revert", "namespace", "delete", "episodes", "get", "rows", "sample", "stats"))]
     known = set(re.findall(r"--([\w-]+)", "".join(helps))) | {"help", "json"}
-    known |= {"unix-socket", "retry", "netrc", "auth-no-challenge", "user", "password", "http-user", "http-passwd", "header", "token"}  # of curl, wget, aria2, hf
+    known |= {"unix-socket", "retry", "netrc", "auth-no-challenge", "user", "password", "http-user", "http-passwd", "header", "token", "cacert", "ca-cert"}  # of curl, wget, aria2, hf, rclone
     unknown = [(page, option) for page in guide.pages() for quoted in re.findall(r"`([^`]+)`", guide.prose(page)) for option in re.findall(r"(?<![\w-])--([\w-]+)", quoted)
                if option not in known]
     assert not unknown, unknown
