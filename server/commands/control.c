@@ -98,24 +98,24 @@ enum hub_status hub_control_fetch(const char *state, const char *target, struct 
     return fetch(at.sun_path, target, request, interrupted, err);
 }
 
-static enum hub_status ask(const char *state, const char *target, struct hub_fetch *request, json_t **out,
+static enum hub_status ask(const char *state, const char *target, struct hub_fetch request, json_t **out,
                            struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(ANSWER_BYTES);
-    request->limit = text.limit;
-    request->body = take;
-    request->user = &text;
-    HUB_TRY(hub_control_fetch(state, target, request, NULL, err));
+    request.limit = text.limit;
+    request.body = take;
+    request.user = &text;
+    HUB_TRY(hub_control_fetch(state, target, &request, NULL, err));
     return hub_json_parse(hub_buf_view(&text), ANSWER_BYTES, out, err);
 }
 
 enum hub_status hub_control_request(const char *state, bool post, const char *target, json_t **out,
                                     struct hub_error *err)
 {
-    return ask(state, target, &(struct hub_fetch){.post = post}, out, err);
+    return ask(state, target, (struct hub_fetch){.post = post}, out, err);
 }
 
 enum hub_status hub_control_delete(const char *state, const char *target, json_t **out, struct hub_error *err)
 {
-    return ask(state, target, &(struct hub_fetch){.removes = true}, out, err);
+    return ask(state, target, (struct hub_fetch){.removes = true}, out, err);
 }
