@@ -155,6 +155,8 @@ def of_pushes(asker, row):
         return "forbidden", {403}
     if row.pattern.endswith("/{oid}/{size}") or row.method == "DELETE" and row.pattern.startswith("/api/repos/"):
         return "refused", {400, 403}
+    if asker.writes and row.pattern == "/api/repos/create":
+        return "change", {200, 409}  # 409: another asker made it
     if asker.writes:
         return "refused", {400, 403, 404, 409}  # 403: its files were put there by hand
     return ("forbidden" if asker.reads else "absent", {403, 404}) if asker.signed else ("sign in", {401})
@@ -316,7 +318,7 @@ class Matrix:
         return found and f"it names {found[0]}"
 
     def is_change(self, route, method, asker):
-        if route.pattern == "/api/v1/drafts":  # whatever row the POST is of
+        if route.pattern in ("/api/v1/drafts", "/api/repos/create"):  # whatever row the POST is of
             return method == "POST" and asker.writes and asker.meant
         return method == route.method != "GET" and (asker.admin and route.right == "ADMINS" or asker.session and route.pattern == "/~logout")
 
