@@ -171,7 +171,7 @@ def test_without_a_running_hub(tmp_path):
     with serve(tmp_path) as hub:
         assert states(hub) == [(done["items"][0]["commit"], "current")]
         listed(hub)
-        assert ask(hub, "GET", DATASET).json()["content"]
+        until(lambda: ask(hub, "GET", DATASET).json().get("content"))
         replace(hub, done["items"][0]["commit"], {"notes.txt": b"second"})
 
 
