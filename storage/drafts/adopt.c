@@ -96,6 +96,13 @@ static enum hub_status list_name(struct hub_adoption *a, int fd, const char *nam
     return hub_remote_files_add(&a->files, path, (uint64_t)st.st_size, NULL, err);
 }
 
+/* A record that was being written when the hub ended: hub_fs_write. */
+static bool is_half(const char *name)
+{
+    const struct hub_view text = hub_view_of(name);
+    return hub_view_starts(text, "." HUB_RECORD_FILE ".") && hub_view_ends(text, ".tmp");
+}
+
 static enum hub_status list_folder(struct hub_adoption *a, int fd, const char *path, unsigned depth,
                                    struct hub_error *err)
 {
@@ -105,7 +112,7 @@ static enum hub_status list_folder(struct hub_adoption *a, int fd, const char *p
         return hub_fail(err, HUB_TOO_BIG, "'%.200s' lies in too many folders", path);
     HUB_TRY(hub_fs_list(fd, "", MOST_NAMES, &names, err));
     for (size_t i = 0; i < names.count; i++) {
-        if (!depth && strcmp(names.items[i].text, HUB_RECORD_FILE) == 0)
+        if (!depth && (strcmp(names.items[i].text, HUB_RECORD_FILE) == 0 || is_half(names.items[i].text)))
             continue; /* of a download, or of before: it gets another one */
         HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, names.items[i].text);
         HUB_TRY(hub_allocated(below, err));
@@ -252,9 +259,20 @@ enum hub_status hub_adopt_own(struct hub_adoption *a, struct hub_error *err)
     return st;
 }
 
+static void remove_halves(int folder)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    if (hub_fs_list(folder, "", MOST_NAMES, &names, NULL))
+        return;
+    for (size_t i = 0; i < names.count; i++)
+        if (is_half(names.items[i].text))
+            (void)unlinkat(folder, names.items[i].text, 0);
+}
+
 enum hub_status hub_adopt_record(const struct hub_adoption *a, const struct hub_draft_place *to,
                                  struct hub_error *err)
 {
+    remove_halves(a->folder);
     HUB_TRY(hub_draft_record_write(a->folder, &a->files, to, err));
     return syncfs(a->folder) ? hub_fail_errno(err, errno, "syncing the files of '%s'", to->path) : HUB_OK;
 }

@@ -189,6 +189,15 @@ def test_edited_afterwards(hub):
     replace(hub, b, {"notes.txt": b"third"})
 
 
+def test_half_a_record(hub):
+    """A hub that ended while it wrote the record leaves a hidden file, which the next run takes away."""
+    put_there(hub)
+    half = hub.root / ID / "..minari-hub.json.1-0.tmp"
+    half.write_text("{")
+    adopt(hub, ID)
+    assert not half.exists() and tree(hub.root / ID) == tree(DOOR)
+
+
 STEPS = ["some-files", "files", "record"]
 
 
