@@ -2,6 +2,7 @@
  * captured as it was, or has a problem. */
 #include "storage/backup/capture.h"
 
+#include "storage/backup/place.h"
 #include "storage/ids/revision.h"
 #include "storage/transfer/private.h"
 
@@ -149,19 +150,6 @@ static enum hub_status take_files(int folder, struct hub_backup_objects *objects
     return HUB_OK;
 }
 
-/* The folder of its files. */
-static enum hub_status open_set(const struct hub_root *root, const struct hub_backup_set *set, int *folder,
-                                struct hub_error *err)
-{
-    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
-    if (!set->kept)
-        return hub_open_below(root->path, set->path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, folder, err);
-    HUB_TRY(hub_private_open(root->path, false, &place, err));
-    HUB_TRY(hub_backup_kept_path(set, &path, err));
-    return hub_fs_open_beneath(place.folder, path.data, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, folder, err);
-}
-
 enum hub_status hub_capture(const struct hub_roots *roots, struct hub_backup_objects *objects,
                             struct hub_backup_set *set, struct hub_error *err)
 {
@@ -172,7 +160,7 @@ enum hub_status hub_capture(const struct hub_roots *roots, struct hub_backup_obj
     if (root >= roots->count)
         return *set->root ? note(set, err, "its root '%s' is not served", set->root)
                           : note(set, err, "no root has a folder of it");
-    enum hub_status st = open_set(&roots->roots[root], set, &folder, &why);
+    enum hub_status st = hub_backup_set_open(&roots->roots[root], set, &folder, &why);
     if (!st)
         st = list_files(folder, set, &why);
     if (st)

@@ -41,9 +41,8 @@ static bool is_of_set(const struct hub_record *record, const struct hub_backup_s
     return at == record->count;
 }
 
-/* HUB_NOT_FOUND: nothing is there. */
-static enum hub_status open_set(const struct hub_root *root, const struct hub_backup_set *set, int *folder,
-                                struct hub_error *err)
+enum hub_status hub_backup_set_open(const struct hub_root *root, const struct hub_backup_set *set,
+                                    int *folder, struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(2 * PATH_MAX);
@@ -60,7 +59,7 @@ enum hub_status hub_place_look(const struct hub_root *root, const struct hub_bac
     HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
     HUB_CLEANUP(hub_closep) int folder = -1;
     char path[64], label[HUB_BACKUP_LABEL];
-    HUB_TRY(open_set(root, set, &folder, err));
+    HUB_TRY(hub_backup_set_open(root, set, &folder, err));
     snprintf(path, sizeof path, "/proc/self/fd/%d", folder);
     if (hub_record_read(path, &record, NULL) == HUB_OK && is_of_set(&record, set, folder))
         return HUB_OK;
@@ -164,7 +163,7 @@ enum hub_status hub_place(const struct hub_root *root, struct hub_backup_objects
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_closep) int aside = -1, folder = -1;
     char name[48], tree[64];
-    if (like && open_set(root, like, &folder, NULL))
+    if (like && hub_backup_set_open(root, like, &folder, NULL))
         folder = -1; /* then nothing is shared */
     const struct place p = {objects, set, like, folder};
     hub_private_name(name);

@@ -6,6 +6,11 @@
 #include "storage/backup/objects.h"
 #include "storage/io/roots.h"
 
+/** Open the folder of its files, in its place or among those that are kept. HUB_NOT_FOUND: nothing is
+ * there. */
+HUB_MUST_USE enum hub_status hub_backup_set_open(const struct hub_root *root,
+                                                 const struct hub_backup_set *set, int *folder,
+                                                 struct hub_error *err);
 /**
  * Is the dataset there already, with the files of the set by its record and their sizes?
  * @return HUB_NOT_FOUND: nothing is there; HUB_EXISTS: something else is
