@@ -19,7 +19,7 @@ void hub_visible_free(struct hub_visible *visible);
  * those that were deleted: put it. It is empty when there is no memory for it. */
 const struct hub_snapshot *hub_request_snapshot(const struct hub_request *request);
 /** The same with what is kept of datasets that were deleted, as "lab/arm-v0@COMMIT", for who may write there.
- * Made anew each time. Blocking. */
+ * Made again each time. Blocking. */
 const struct hub_snapshot *hub_request_snapshot_deleted(const struct hub_request *request);
 /** Whether the principal may read what has this id, or what lies below a folder that ends with a slash. Asked
  * where a name leads to something that is in no snapshot. */

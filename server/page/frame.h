@@ -62,7 +62,7 @@ struct hub_view page_query_of(struct hub_view url);
 
 /** The crumbs of a dataset, `view` last: "" for itself. */
 void page_crumbs(struct page *page, struct hub_view id, const char *view);
-/** Tells when the page shows an earlier revision, or when its address is of one that is gone. */
+/** Says when the page shows an earlier revision, or when its address is of one that is gone. */
 void page_revision_bar(struct page *page, const json_t *document);
 /** For page_begin: see page->revision. */
 HUB_MUST_USE enum hub_status page_find_revision(struct page *page);

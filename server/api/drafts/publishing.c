@@ -149,7 +149,7 @@ static enum hub_status take_place(struct hub_publishing *c, struct hub_error *er
 }
 
 /* Of the same files, which may be the same links, nothing that is listed changes but the commit: it is listed
- * anew all the same. */
+ * again all the same. */
 static bool is_same_tree(const struct hub_publishing *c)
 {
     HUB_CLEANUP(hub_commit_dispose) struct hub_commit base = {0};
