@@ -143,6 +143,30 @@ def pages_episodes(x):
     return x.lines(x.lab_hub(), 8, [f"/api/v1/datasets/robot-{i // 100:03d}/task-{i % 100:02d}-v0/episodes?limit=100" for i in range(1000)])
 
 
+BIG_EPISODES = "/api/v1/datasets/bench-big-v0/episodes?"
+
+
+def where(x):
+    """200 filters of 2,000 episodes, c=8"""
+    return x.lines(x.hub(), 8, [BIG_EPISODES + f"where=steps%20%3E%20{i}%20and%20number%20%3E%201500&limit=10" for i in range(800, 1000)])
+
+
+def list_jsonl(x):
+    """2,000 episodes as JSON lines, c=1"""
+    return x.plain(x.hub(), 1, BIG_EPISODES + "format=jsonl")()
+
+
+def slice_arrow(x):
+    """100-row arrow slices, c=8"""
+    b.hold(x.big)
+    return x.slices(x.hub(), 8, works.NPY.replace("npy", "arrow"))()
+
+
+def rows_csv(x):
+    """all rows of 25 episodes as csv, c=1"""
+    return x.plain(x.hub(), 1, ROWS + "&format=csv")()
+
+
 def document(x):
     """documents of 1,000 datasets, c=8"""
     return x.lines(x.lab_hub(), 8, [f"/api/v1/datasets/robot-{i // 100:03d}/task-{i % 100:02d}-v0" for i in range(1000)])
@@ -187,7 +211,8 @@ def download(x):
     return works.transfer(command, size)()
 
 
-all_rows = [slice_npy, slice_json, slice_csv, image, sample, ranges, rows, archive, pages_datasets, pages_episodes, document, start, scan_file, scan_lab, download]
+all_rows = [slice_npy, slice_json, slice_csv, image, sample, ranges, rows, archive, pages_datasets, pages_episodes, where,
+            list_jsonl, slice_arrow, rows_csv, document, start, scan_file, scan_lab, download]
 
 
 def verdict(old, new):
