@@ -105,12 +105,36 @@ static enum hub_status prepare(struct hub_config *config, struct hub_buf *settin
 
 /* ---- what came of it ---- */
 
+static void put_problems(struct hub_json *json, const struct hub_backup_report *report)
+{
+    char label[HUB_BACKUP_LABEL];
+    hub_json_put_array(json, "problems");
+    for (uint32_t i = 0; i < report->backup.set_count; i++) {
+        const struct hub_backup_set *set = &report->backup.sets[i];
+        if (!*set->problem)
+            continue;
+        hub_json_object(json);
+        hub_json_put_text(json, "dataset", hub_backup_set_label(set, label));
+        hub_json_put_text(json, "problem", set->problem);
+        hub_json_end_object(json);
+    }
+    for (uint32_t i = 0; i < report->backup.repo_count; i++) {
+        const struct hub_backup_repo *repo = &report->backup.repos[i];
+        if (!*repo->problem)
+            continue;
+        hub_json_object(json);
+        hub_json_put_text(json, "repo", repo->id);
+        hub_json_put_text(json, "problem", repo->problem);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
 static enum hub_status print_json(const struct backup_command *c, const struct hub_backup_report *report,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(GIB);
     struct hub_json json = hub_json_to(&text, err);
-    char label[HUB_BACKUP_LABEL];
     hub_json_object(&json);
     hub_json_put_text(&json, "folder", c->folder);
     hub_json_put_bool(&json, "data", c->data);
@@ -118,20 +142,12 @@ static enum hub_status print_json(const struct backup_command *c, const struct h
     hub_json_put_uint(&json, "kept", report->kept);
     hub_json_put_uint(&json, "files", report->files);
     hub_json_put_uint(&json, "bytes", report->bytes);
+    hub_json_put_uint(&json, "repos", report->backup.repo_count);
+    hub_json_put_uint(&json, "objects", report->objects);
     hub_json_put_uint(&json, "new_files", report->new_files);
     hub_json_put_uint(&json, "new_bytes", report->new_bytes);
     hub_json_put_uint(&json, "pruned_files", report->pruned);
-    hub_json_put_array(&json, "problems");
-    for (uint32_t i = 0; i < report->backup.set_count; i++) {
-        const struct hub_backup_set *set = &report->backup.sets[i];
-        if (!*set->problem)
-            continue;
-        hub_json_object(&json);
-        hub_json_put_text(&json, "dataset", hub_backup_set_label(set, label));
-        hub_json_put_text(&json, "problem", set->problem);
-        hub_json_end_object(&json);
-    }
-    hub_json_end_array(&json);
+    put_problems(&json, report);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     puts(text.data);
@@ -147,22 +163,29 @@ static void print_problems(const struct hub_backup_report *report)
             fprintf(stderr, "minari-hub: the backup does not have all of %s: %s\n",
                     hub_backup_set_label(set, label), set->problem);
     }
+    for (uint32_t i = 0; i < report->backup.repo_count; i++)
+        if (*report->backup.repos[i].problem)
+            fprintf(stderr, "minari-hub: the backup does not have all commits of the repo %s: %s\n",
+                    report->backup.repos[i].id, report->backup.repos[i].problem);
 }
 
 static void print_report(const struct backup_command *c, const struct hub_backup_report *report)
 {
     char bytes[HUB_SIZE_CHARS], fresh[HUB_SIZE_CHARS];
-    const uint32_t sets = report->datasets;
+    const uint32_t sets = report->datasets, repos = report->backup.repo_count;
     hub_number_size(report->bytes, bytes);
     hub_number_size(report->new_bytes, fresh);
     printf("%s: hub.db, the configuration and a list of %u dataset%s (%" PRIu64 " file%s, %s)\n", c->folder,
            sets, hub_plural(sets), report->files, hub_plural(report->files), bytes);
     if (report->kept)
         printf("%u earlier revision%s among them\n", report->kept, hub_plural(report->kept));
+    if (repos)
+        printf("%u repo%s with branches, tags and commits (%" PRIu64 " object%s)\n", repos, hub_plural(repos),
+               report->objects, hub_plural(report->objects));
     if (c->data)
         printf("%" PRIu64 " file%s (%s) copied, the others were there\n", report->new_files,
                hub_plural(report->new_files), fresh);
-    else if (sets)
+    else if (sets || repos)
         puts("their files are not in it: --data copies them as well");
     if (report->pruned)
         printf("%" PRIu64 " file%s of earlier backups removed\n", report->pruned, hub_plural(report->pruned));

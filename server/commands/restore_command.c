@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { SHOWN_OBJECTS = 3 }; /* of each repo */
+
 struct restore_command {
     const char *folder;
     bool json;
@@ -65,6 +67,47 @@ static void print_remedy(const struct hub_backup_set *set)
                *set->path ? set->path : set->id);
 }
 
+static void print_object(const struct hub_missing_object *object)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    hub_hex(object->sha256, HUB_SHA256_BYTES, hex);
+    printf("    %s%s%s\n", hex, *object->source ? ", the same file as in " : "", object->source);
+}
+
+/* Which commits of a repo are lost, and what is to do. */
+static void print_repo(const struct hub_restored_repo *repo)
+{
+    const uint32_t missing = repo->missing_count, shown = HUB_MIN(missing, SHOWN_OBJECTS);
+    printf("  repo %s: %u object%s missing: %s\n", repo->id, missing, missing == 1 ? " is" : "s are",
+           repo->why);
+    for (uint32_t i = 0; i < shown; i++)
+        print_object(&repo->missing[i]);
+    if (shown < missing)
+        printf("    and %u more (--json lists them)\n", missing - shown);
+    if (repo->all)
+        puts("    the repo is left out: clients see the dataset of its name, and their next push begins "
+             "with it");
+    else
+        printf("    %u of its commits %s left out%s%s\n", repo->commits, repo->commits == 1 ? "is" : "are",
+               *repo->refs ? ", and with them " : "", repo->refs);
+}
+
+static void print_repos(const struct hub_restore_report *report)
+{
+    const uint64_t objects = report->objects;
+    if (!objects)
+        return;
+    printf("%" PRIu64 " object%s of repos: %" PRIu64 " put in place, %" PRIu64
+           " linked to files of datasets, %" PRIu64 " there already\n",
+           objects, hub_plural(objects), report->objects_placed, report->objects_linked,
+           report->objects_there);
+    for (uint32_t i = 0; i < report->repo_count; i++)
+        print_repo(&report->repos[i]);
+    if (report->repo_count)
+        puts("  to have them: copy .minari-hub/objects of the old root into the new one, or take a backup "
+             "with --data, and restore again into an empty state directory; or push again");
+}
+
 static void print_report(const struct restore_command *c, const struct hub_config *config,
                          const struct hub_restore_report *report)
 {
@@ -84,6 +127,7 @@ static void print_report(const struct restore_command *c, const struct hub_confi
             printf("  %s: %s\n", hub_backup_set_label(&backup->sets[i], label), backup->sets[i].problem);
             print_remedy(&backup->sets[i]);
         }
+    print_repos(report);
     printf("its configuration is %s/%s\n", c->folder, backup->config.name);
 }
 
@@ -100,6 +144,33 @@ static void put_missing(struct hub_json *json, const struct hub_restore_report *
         hub_json_put_text(json, "why", set->problem);
         hub_json_put_text(json, "remote", *set->remote ? set->remote : NULL);
         hub_json_put_text(json, "remote_id", *set->remote_id ? set->remote_id : NULL);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
+static void put_repos(struct hub_json *json, const struct hub_restore_report *report)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    hub_json_put_array(json, "repos_missing");
+    for (uint32_t i = 0; i < report->repo_count; i++) {
+        const struct hub_restored_repo *repo = &report->repos[i];
+        hub_json_object(json);
+        hub_json_put_text(json, "repo", repo->id);
+        hub_json_put_text(json, "why", repo->why);
+        hub_json_put_bool(json, "all", repo->all);
+        hub_json_put_uint(json, "commits", repo->commits);
+        hub_json_put_text(json, "refs", repo->refs);
+        hub_json_put_array(json, "objects");
+        for (uint32_t k = 0; k < repo->missing_count; k++) {
+            const struct hub_missing_object *object = &repo->missing[k];
+            hub_hex(object->sha256, HUB_SHA256_BYTES, hex);
+            hub_json_object(json);
+            hub_json_put_text(json, "sha256", hex);
+            hub_json_put_text(json, "source", *object->source ? object->source : NULL);
+            hub_json_end_object(json);
+        }
+        hub_json_end_array(json);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -122,7 +193,12 @@ static enum hub_status print_json(const struct restore_command *c, const struct 
     hub_json_put_uint(&json, "kept", report->kept);
     hub_json_put_uint(&json, "files", report->files);
     hub_json_put_uint(&json, "bytes", report->bytes);
+    hub_json_put_uint(&json, "objects", report->objects);
+    hub_json_put_uint(&json, "objects_placed", report->objects_placed);
+    hub_json_put_uint(&json, "objects_linked", report->objects_linked);
+    hub_json_put_uint(&json, "objects_there", report->objects_there);
     put_missing(&json, report);
+    put_repos(&json, report);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     puts(text.data);
@@ -145,7 +221,8 @@ static int run(void *user, struct hub_config *config)
         print_report(c, config, &report);
     else if (print_json(c, config, &report, &err))
         return HUB_EXIT_FAILED;
-    return fflush(stdout) ? HUB_EXIT_FAILED : report.missing && report.backup.data ? HUB_EXIT_CORRUPT : 0;
+    const bool lacks = report.missing || report.repo_count;
+    return fflush(stdout) ? HUB_EXIT_FAILED : lacks && report.backup.data ? HUB_EXIT_CORRUPT : 0;
 }
 
 int hub_restore_command(char **argv)

@@ -12,6 +12,7 @@
 #include "storage/access/token.h"
 #include "storage/backup/capture.h"
 #include "storage/backup/objects.h"
+#include "storage/backup/repos.h"
 #include "storage/text/time.h"
 #include "storage/truth/copy.h"
 
@@ -210,6 +211,20 @@ static enum hub_status take_sets(struct taking *t, struct hub_backup *before, bo
     return HUB_OK;
 }
 
+/* What an earlier round took of them is found in the backup. */
+static enum hub_status take_repos(struct taking *t, bool *agrees, struct hub_error *err)
+{
+    struct hub_backup *backup = &t->report->backup;
+    for (uint32_t i = 0; i < backup->repo_count; i++) {
+        struct hub_backup_repo *repo = &backup->repos[i];
+        t->progress.name = repo->id;
+        HUB_TRY(tick(t, 0, err));
+        HUB_TRY(hub_backup_repo_take(t->options->roots, t->options->data ? &t->objects : NULL, repo, err));
+        *agrees = *agrees && !*repo->problem;
+    }
+    return HUB_OK;
+}
+
 static enum hub_status copy_hub_db(const struct taking *t, struct hub_error *err)
 {
     char path[4096];
@@ -219,7 +234,8 @@ static enum hub_status copy_hub_db(const struct taking *t, struct hub_error *err
     if (unlink(path) && errno != ENOENT)
         return hub_fail_errno(err, errno, "%s", path);
     HUB_TRY(hub_truth_copy(t->options->state, path, err));
-    return hub_truth_copy_owned(path, add_owned, &t->report->backup, err);
+    HUB_TRY(hub_truth_copy_owned(path, add_owned, &t->report->backup, err));
+    return hub_backup_repos_list(path, &t->report->backup, err);
 }
 
 static enum hub_status take_round(struct taking *t, bool *agrees, struct hub_error *err)
@@ -229,7 +245,8 @@ static enum hub_status take_round(struct taking *t, bool *agrees, struct hub_err
     t->report->backup.sets = NULL;
     t->report->backup.set_count = t->report->backup.set_capacity = 0;
     HUB_TRY(copy_hub_db(t, err));
-    return take_sets(t, &before, agrees, err);
+    HUB_TRY(take_sets(t, &before, agrees, err));
+    return take_repos(t, agrees, err);
 }
 
 /* What is not as hub.db says, in no round, is nothing to rely on. */
@@ -302,6 +319,11 @@ static void count_all(struct taking *t)
         for (size_t k = 0; k < set->count; k++)
             report->bytes += set->files[k].size;
     }
+    for (uint32_t i = 0; i < report->backup.repo_count; i++) {
+        const struct hub_backup_repo *repo = &report->backup.repos[i];
+        report->problems += *repo->problem != '\0';
+        report->objects += repo->count;
+    }
     report->datasets = report->backup.set_count - report->kept;
     report->new_files = t->objects.files;
     report->new_bytes = t->objects.bytes;
@@ -339,13 +361,16 @@ static enum hub_status prune(struct taking *t, struct hub_error *err)
     if (t->report->problems)
         return hub_fail(
             err, HUB_INVALID,
-            "the backup is written, but --prune removed nothing: %u of its datasets are not whole "
+            "the backup is written, but --prune removed nothing: %u of its datasets and repos are not whole "
             "(see above), and an earlier backup may have what they lack",
             t->report->problems);
-    HUB_TRY(hub_new(&digests, t->report->files, HUB_SHA256_BYTES, err));
+    HUB_TRY(hub_new(&digests, t->report->files + t->report->objects, HUB_SHA256_BYTES, err));
     for (uint32_t i = 0; i < backup->set_count; i++)
         for (size_t k = 0; k < backup->sets[i].count; k++)
             memcpy(digests[count++], backup->sets[i].files[k].sha256, HUB_SHA256_BYTES);
+    for (uint32_t i = 0; i < backup->repo_count; i++)
+        for (uint32_t k = 0; k < backup->repos[i].count; k++)
+            memcpy(digests[count++], backup->repos[i].objects[k].sha256, HUB_SHA256_BYTES);
     qsort(digests, count, HUB_SHA256_BYTES, by_digest);
     struct kept kept = {(const uint8_t(*)[HUB_SHA256_BYTES])digests, count};
     return hub_backup_objects_prune(&t->objects, keeps, &kept, &t->report->pruned, err);

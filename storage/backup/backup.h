@@ -31,8 +31,9 @@ struct hub_backup_report {
     struct hub_backup backup; /* as its manifest says */
     uint32_t datasets, kept;  /* and earlier revisions of them */
     uint64_t files, bytes;    /* of all of them */
+    uint64_t objects;         /* that commits of repos name; many are files of datasets too */
     uint64_t new_files, new_bytes, pruned;
-    uint32_t problems; /* datasets and revisions with one */
+    uint32_t problems; /* datasets, revisions and repos with one */
 };
 void hub_backup_report_dispose(struct hub_backup_report *report);
 

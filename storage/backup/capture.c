@@ -68,8 +68,7 @@ static enum hub_status note(struct hub_backup_set *set, struct hub_error *err, c
     return hub_allocated(n >= 0, err);
 }
 
-/* A failure of the backup, or of this set alone? */
-static bool is_of_set(enum hub_status st)
+bool hub_capture_is_problem(enum hub_status st)
 {
     return st == HUB_NOT_FOUND || st == HUB_CHANGED || st == HUB_CORRUPT || st == HUB_DENIED || st == HUB_IO;
 }
@@ -140,7 +139,7 @@ static enum hub_status take_files(int folder, struct hub_backup_objects *objects
     for (size_t i = 0; i < set->count; i++) {
         struct hub_error why = {0};
         const enum hub_status st = take_file(folder, objects, &set->files[i], &why);
-        if (st && !is_of_set(st))
+        if (st && !hub_capture_is_problem(st))
             return hub_pass(st, &why, err);
         if (st == HUB_NOT_FOUND)
             return note(set, err, "'%s' is missing", set->files[i].path);
@@ -164,8 +163,8 @@ enum hub_status hub_capture(const struct hub_roots *roots, struct hub_backup_obj
     if (!st)
         st = list_files(folder, set, &why);
     if (st)
-        return is_of_set(st) ? note(set, err, "it has no readable record (%s)", why.detail)
-                             : hub_pass(st, &why, err);
+        return hub_capture_is_problem(st) ? note(set, err, "it has no readable record (%s)", why.detail)
+                                          : hub_pass(st, &why, err);
     return take_files(folder, objects, set, err);
 }
 

@@ -17,6 +17,8 @@ HUB_MUST_USE enum hub_status hub_capture_place(const struct hub_roots *roots, st
  */
 HUB_MUST_USE enum hub_status hub_capture(const struct hub_roots *roots, struct hub_backup_objects *objects,
                                          struct hub_backup_set *set, struct hub_error *err);
+/** Whether a failure is of what is captured alone, and not of the backup. */
+bool hub_capture_is_problem(enum hub_status st);
 /** Are its files those of its commit? Of one that is mirrored: always. */
 bool hub_capture_is_of_commit(const struct hub_backup_set *set);
 

@@ -4,9 +4,10 @@
  *    "roots": [{"key", "name", "path"}],
  *    "datasets": [{"id", "root", "path", "commit", "content", "remote", "remote_id", "problem",
  *                  "files": [{"path", "size", "modified", "sha256"}]}],
- *    "kept": earlier commits, as datasets}
+ *    "kept": earlier commits, as datasets,
+ *    "repos": [{"id", "root", "problem", "objects": [{"size", "sha256"}]}]}
  *
- * A member that says nothing is left out. A program that knows no "kept" restores the rest. */
+ * A member that says nothing is left out. A program that knows no "kept" or no "repos" restores the rest. */
 #include "storage/backup/manifest.h"
 
 #include "storage/base/order.h"
@@ -38,6 +39,19 @@ void hub_backup_set_dispose(struct hub_backup_set *set)
     *set = (struct hub_backup_set){0};
 }
 
+void hub_backup_forget_repos(struct hub_backup *backup)
+{
+    for (uint32_t i = 0; i < backup->repo_count; i++) {
+        free(backup->repos[i].id);
+        free(backup->repos[i].root);
+        free(backup->repos[i].problem);
+        free(backup->repos[i].objects);
+    }
+    free(backup->repos);
+    backup->repos = NULL;
+    backup->repo_count = backup->repo_capacity = 0;
+}
+
 void hub_backup_dispose(struct hub_backup *backup)
 {
     for (uint32_t i = 0; i < backup->root_count; i++) {
@@ -47,6 +61,7 @@ void hub_backup_dispose(struct hub_backup *backup)
     }
     for (uint32_t i = 0; i < backup->set_count; i++)
         hub_backup_set_dispose(&backup->sets[i]);
+    hub_backup_forget_repos(backup);
     free(backup->roots);
     free(backup->sets);
     *backup = (struct hub_backup){0};
@@ -78,6 +93,28 @@ enum hub_status hub_backup_add_set(struct hub_backup *backup, const struct hub_b
                  {&set->problem, like->problem}, {&set->remote_id, like->remote_id}};
     for (size_t i = 0; i < HUB_COUNT(texts); i++)
         HUB_TRY(hub_dup(texts[i].to, texts[i].from ? texts[i].from : "", err));
+    return HUB_OK;
+}
+
+enum hub_status hub_backup_add_repo(struct hub_backup *backup, const char *id, const char *root,
+                                    const char *problem, struct hub_error *err)
+{
+    HUB_TRY(hub_grow(&backup->repos, backup->repo_count, &backup->repo_capacity, sizeof *backup->repos, err));
+    struct hub_backup_repo *repo = &backup->repos[backup->repo_count++];
+    *repo = (struct hub_backup_repo){0};
+    HUB_TRY(hub_dup(&repo->id, id, err));
+    HUB_TRY(hub_dup(&repo->root, root, err));
+    return hub_dup(&repo->problem, problem, err);
+}
+
+enum hub_status hub_backup_add_object(struct hub_backup *backup, const uint8_t sha256[HUB_SHA256_BYTES],
+                                      uint64_t size, struct hub_error *err)
+{
+    struct hub_backup_repo *repo = &backup->repos[backup->repo_count - 1];
+    HUB_TRY(hub_grow(&repo->objects, repo->count, &repo->capacity, sizeof *repo->objects, err));
+    struct hub_backup_object *object = &repo->objects[repo->count++];
+    memcpy(object->sha256, sha256, sizeof object->sha256);
+    object->size = size;
     return HUB_OK;
 }
 
@@ -170,6 +207,33 @@ static void put_roots(struct hub_json *json, const struct hub_backup *backup)
     hub_json_end_array(json);
 }
 
+static void put_repo(struct hub_json *json, const struct hub_backup_repo *repo)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    hub_json_object(json);
+    put_if(json, "id", repo->id);
+    put_if(json, "root", repo->root);
+    put_if(json, "problem", repo->problem);
+    hub_json_put_array(json, "objects");
+    for (uint32_t i = 0; i < repo->count; i++) {
+        hub_hex(repo->objects[i].sha256, HUB_SHA256_BYTES, hex);
+        hub_json_object(json);
+        hub_json_put_uint(json, "size", repo->objects[i].size);
+        hub_json_put_text(json, "sha256", hex);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+    hub_json_end_object(json);
+}
+
+static void put_repos(struct hub_json *json, const struct hub_backup *backup)
+{
+    hub_json_put_array(json, "repos");
+    for (uint32_t i = 0; i < backup->repo_count; i++)
+        put_repo(json, &backup->repos[i]);
+    hub_json_end_array(json);
+}
+
 enum hub_status hub_backup_write(const struct hub_backup *backup, int folder, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MANIFEST_BYTES);
@@ -185,6 +249,7 @@ enum hub_status hub_backup_write(const struct hub_backup *backup, int folder, st
     put_roots(&json, backup);
     put_sets(&json, "datasets", backup, false);
     put_sets(&json, "kept", backup, true);
+    put_repos(&json, backup);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     return hub_fs_write(folder, HUB_BACKUP_MANIFEST, hub_buf_view(&text), 0600, err);
@@ -261,6 +326,24 @@ static enum hub_status read_set(const json_t *item, bool kept, struct hub_backup
     return HUB_OK;
 }
 
+static enum hub_status read_repo(const json_t *item, struct hub_backup *out, struct hub_error *err)
+{
+    const json_t *objects = json_object_get(item, "objects"), *object;
+    uint8_t sha256[HUB_SHA256_BYTES];
+    size_t i;
+    if (!*text_of(item, "id"))
+        return damaged("the id of a repo", err);
+    HUB_TRY(
+        hub_backup_add_repo(out, text_of(item, "id"), text_of(item, "root"), text_of(item, "problem"), err));
+    json_array_foreach(objects, i, object)
+    {
+        if (!read_sha256(object, sha256))
+            return damaged("the SHA-256 of an object", err);
+        HUB_TRY(hub_backup_add_object(out, sha256, hub_member_uint(object, "size"), err));
+    }
+    return HUB_OK;
+}
+
 static enum hub_status read_roots(const json_t *roots, struct hub_backup *out, struct hub_error *err)
 {
     size_t i;
@@ -293,6 +376,7 @@ static enum hub_status read_document(const json_t *doc, struct hub_backup *out, 
     HUB_TRY(read_roots(json_object_get(doc, "roots"), out, err));
     json_array_foreach(json_object_get(doc, "datasets"), i, item) HUB_TRY(read_set(item, false, out, err));
     json_array_foreach(json_object_get(doc, "kept"), i, item) HUB_TRY(read_set(item, true, out, err));
+    json_array_foreach(json_object_get(doc, "repos"), i, item) HUB_TRY(read_repo(item, out, err));
     return HUB_OK;
 }
 

@@ -35,15 +35,30 @@ struct hub_backup_set {
     bool kept; /* an earlier commit of a dataset, which lies in the private folder of its root */
 };
 
+struct hub_backup_object {
+    uint8_t sha256[HUB_SHA256_BYTES]; /* first */
+    uint64_t size;
+};
+
+/** A repo, and the objects that its commits name. Texts are its own. */
+struct hub_backup_repo {
+    char *id, *root;                   /* key */
+    char *problem;                     /* why some are not in the backup; "": all are */
+    struct hub_backup_object *objects; /* by digest, each once */
+    uint32_t count, capacity;
+};
+
 /** Zeroed at first. */
 struct hub_backup {
     int64_t made_ms; /* Unix time */
-    bool data;       /* the files are in it, but for those of sets with a problem */
+    bool data;       /* the files are in it, but for those of sets and repos with a problem */
     struct hub_backup_part database, config;
     struct hub_backup_root *roots;
     uint32_t root_count, root_capacity;
     struct hub_backup_set *sets;
     uint32_t set_count, set_capacity;
+    struct hub_backup_repo *repos;
+    uint32_t repo_count, repo_capacity;
 };
 void hub_backup_dispose(struct hub_backup *backup);
 void hub_backup_set_dispose(struct hub_backup_set *set);
@@ -53,6 +68,13 @@ HUB_MUST_USE enum hub_status hub_backup_add_root(struct hub_backup *backup, cons
 /** Add a set with copies of the texts of `like`, and without files. */
 HUB_MUST_USE enum hub_status hub_backup_add_set(struct hub_backup *backup, const struct hub_backup_set *like,
                                                 struct hub_error *err);
+/** Add a repo without objects, and one of its objects to the last repo. */
+HUB_MUST_USE enum hub_status hub_backup_add_repo(struct hub_backup *backup, const char *id, const char *root,
+                                                 const char *problem, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_backup_add_object(struct hub_backup *backup,
+                                                   const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size,
+                                                   struct hub_error *err);
+void hub_backup_forget_repos(struct hub_backup *backup);
 /** Its id, or where it lies; of one that is kept, the id of the dataset. */
 const char *hub_backup_set_name(const struct hub_backup_set *set);
 /** What messages call it: its name, and of one that is kept its commit. */

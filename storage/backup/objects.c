@@ -56,11 +56,18 @@ static enum hub_status pass_bytes(struct hub_backup_objects *objects, int from, 
         if (to >= 0)
             HUB_TRY(hub_fs_write_fd(to, bytes, err));
         *size += (uint64_t)n;
-        if (objects->tick)
+        if (objects && objects->tick)
             HUB_TRY(objects->tick(objects->user, (uint64_t)n, err));
         if (n < BLOCK)
             return hub_digest_end(&digest, sha256, err);
     }
+}
+
+enum hub_status hub_backup_objects_digest(struct hub_backup_objects *objects, int fd,
+                                          uint8_t sha256[HUB_DIGEST_MAX], struct hub_error *err)
+{
+    uint64_t size;
+    return pass_bytes(objects, fd, -1, &size, sha256, err);
 }
 
 /* A clone has the bytes at once, and is read for its digest alone. */
@@ -73,8 +80,9 @@ static enum hub_status copy(struct hub_backup_objects *objects, int from, int to
 
 /* ---- putting ---- */
 
-static enum hub_status is_there(struct hub_backup_objects *objects, const uint8_t sha256[HUB_SHA256_BYTES],
-                                uint64_t size, bool *there, struct hub_error *err)
+enum hub_status hub_backup_objects_has(struct hub_backup_objects *objects,
+                                       const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size, bool *there,
+                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     char name[2 * HUB_SHA256_BYTES + 2];
@@ -139,7 +147,7 @@ enum hub_status hub_backup_objects_put(struct hub_backup_objects *objects, int f
 {
     bool there = false;
     if (known)
-        HUB_TRY(is_there(objects, sha256, size, &there, err));
+        HUB_TRY(hub_backup_objects_has(objects, sha256, size, &there, err));
     if (!there)
         return store(objects, fd, size, known, sha256, err);
     objects->had_files++;

@@ -23,6 +23,11 @@ HUB_MUST_USE enum hub_status hub_backup_objects_open(int folder, bool make, stru
                                                      struct hub_error *err);
 void hub_backup_objects_close(struct hub_backup_objects *objects);
 
+/** Whether one is there, by its size; where they may be damaged it is read. */
+HUB_MUST_USE enum hub_status hub_backup_objects_has(struct hub_backup_objects *objects,
+                                                    const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size,
+                                                    bool *there, struct hub_error *err);
+
 /**
  * Keep the bytes of an open file.
  * @param sha256  what it must have where `known`, and is written otherwise
@@ -35,6 +40,9 @@ HUB_MUST_USE enum hub_status hub_backup_objects_put(struct hub_backup_objects *o
 HUB_MUST_USE enum hub_status hub_backup_objects_get(struct hub_backup_objects *objects,
                                                     const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size,
                                                     int to, struct hub_error *err);
+/** The SHA-256 of an open file. `objects` may be NULL: nobody looks on. */
+HUB_MUST_USE enum hub_status hub_backup_objects_digest(struct hub_backup_objects *objects, int fd,
+                                                       uint8_t sha256[HUB_DIGEST_MAX], struct hub_error *err);
 /** Remove those that `keeps` does not want. Returns by `removed` how many. */
 HUB_MUST_USE enum hub_status hub_backup_objects_prune(struct hub_backup_objects *objects,
                                                       bool (*keeps)(void *user,

@@ -3,6 +3,7 @@
 
 #include "storage/backup/objects.h"
 #include "storage/backup/place.h"
+#include "storage/backup/restore_repos.h"
 #include "storage/io/state_dir.h"
 #include "storage/sqlite/open_db.h"
 #include "storage/truth/copy.h"
@@ -30,6 +31,9 @@ struct restoring {
 void hub_restore_report_dispose(struct hub_restore_report *report)
 {
     hub_backup_dispose(&report->backup);
+    for (uint32_t i = 0; i < report->repo_count; i++)
+        hub_restored_repo_dispose(&report->repos[i]);
+    free(report->repos);
     free(report->results);
     *report = (struct hub_restore_report){0};
 }
@@ -92,8 +96,9 @@ static enum hub_status find_places(struct restoring *r, struct hub_error *err)
                     list.data ? list.data : "");
 }
 
-static const struct hub_root *place_of(const struct restoring *r, const struct hub_backup_set *set)
+static const struct hub_root *place_of(void *user, const struct hub_backup_set *set)
 {
+    const struct restoring *r = user;
     for (uint32_t i = 0; *set->root && i < r->report->backup.root_count; i++)
         if (strcmp(r->report->backup.roots[i].key, set->root) == 0)
             return r->places[i];
@@ -248,7 +253,7 @@ static enum hub_status stamp_file(struct hub_db *db, const struct hub_root *root
     return hub_truth_copy_stamp(db, hub_root_key(root), path, &stamp, hex, err);
 }
 
-static enum hub_status stamp_sets(const struct restoring *r, struct hub_db *db, struct hub_error *err)
+static enum hub_status stamp_sets(struct restoring *r, struct hub_db *db, struct hub_error *err)
 {
     HUB_CLEANUP(hub_db_rollbackp) struct hub_db *open = db;
     HUB_TRY(hub_db_begin(open, err));
@@ -260,14 +265,38 @@ static enum hub_status stamp_sets(const struct restoring *r, struct hub_db *db, 
     return hub_db_commit(open, err);
 }
 
+/* ---- repos ---- */
+
+static enum hub_status tick_repo(void *user, const char *repo, struct hub_error *err)
+{
+    struct restoring *r = user;
+    r->progress.done = r->progress.of;
+    r->progress.name = repo;
+    return tick(r, 0, err);
+}
+
+static enum hub_status restore_repos(struct restoring *r, struct hub_db *db, struct hub_error *err)
+{
+    const struct hub_repos_restore with = {.db = db,
+                                           .roots = r->options->roots,
+                                           .objects = r->report->backup.data ? &r->objects : NULL,
+                                           .report = r->report,
+                                           .place_of = place_of,
+                                           .tick = tick_repo,
+                                           .user = r};
+    return hub_restore_repos(&with, err);
+}
+
 /* Files that were put in place were read for their digests: the hub need not do so again. */
-static enum hub_status keep_digests(const struct restoring *r, struct hub_error *err)
+static enum hub_status finish_database(struct restoring *r, struct hub_error *err)
 {
     struct hub_db *db;
     char path[4096];
     snprintf(path, sizeof path, "%.4000s/%s", r->options->state, part);
     HUB_TRY(hub_db_open(path, HUB_DB_TRUTH, &db, err));
-    const enum hub_status st = stamp_sets(r, db, err);
+    enum hub_status st = restore_repos(r, db, err);
+    if (!st)
+        st = stamp_sets(r, db, err);
     hub_db_close(db);
     return st;
 }
@@ -295,7 +324,7 @@ static enum hub_status restore(struct restoring *r, struct hub_error *err)
     HUB_TRY(open_state(r, err));
     HUB_TRY(fit_database(r, err));
     HUB_TRY(restore_sets(r, err));
-    HUB_TRY(keep_digests(r, err));
+    HUB_TRY(finish_database(r, err));
     if (renameat(r->state, part, r->state, "hub.db"))
         return hub_fail_errno(err, errno, "%s/hub.db", r->options->state);
     HUB_TRY(hub_fs_sync_dir(r->state, ".", err));

@@ -81,6 +81,16 @@ HUB_MUST_USE enum hub_status hub_object_file_take(const struct hub_deposits *dep
                                                   const uint8_t sha256[HUB_SHA256_BYTES],
                                                   struct hub_error *err);
 
+/** Make an object of a whole and checked file of the same root that nobody else writes: it is moved, and
+ * replaces a file of that name. */
+HUB_MUST_USE enum hub_status hub_object_file_move(const struct hub_deposits *deposits, uint32_t root,
+                                                  int directory, const char *path,
+                                                  const uint8_t sha256[HUB_SHA256_BYTES],
+                                                  struct hub_error *err);
+/** Whether an object lies there as the hub stored it, by its mode and size; its bytes are not read. */
+bool hub_object_file_is_whole(const struct hub_deposits *deposits, uint32_t root,
+                              const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size);
+
 /** Forget what no commit took within HUB_DEPOSIT_HOURS, and remove objects that nobody names. What fails is
  * tried again. */
 void hub_deposits_tidy(const struct hub_deposits *deposits);

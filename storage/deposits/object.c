@@ -127,6 +127,32 @@ enum hub_status hub_object_file_take(const struct hub_deposits *deposits, uint32
                : HUB_OK;
 }
 
+enum hub_status hub_object_file_move(const struct hub_deposits *deposits, uint32_t root, int directory,
+                                     const char *path, const uint8_t sha256[HUB_SHA256_BYTES],
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    char name[HUB_OBJECT_NAME];
+    hub_hex(sha256, HUB_SHA256_BYTES, name);
+    HUB_TRY(hub_objects_folder(deposits, root, true, &place, &folder, err));
+    return renameat(directory, path, folder, name)
+               ? hub_fail_errno(err, errno, "'%.200s' cannot be made an object", path)
+               : HUB_OK;
+}
+
+bool hub_object_file_is_whole(const struct hub_deposits *deposits, uint32_t root,
+                              const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    char name[HUB_OBJECT_NAME];
+    struct stat st;
+    return find(deposits, root, sha256, &place, &folder, name, NULL) == HUB_OK &&
+           fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+           hub_stat_is_owned(&st) && (uint64_t)st.st_size == size;
+}
+
 /* ---- what goes ---- */
 
 struct sweep {

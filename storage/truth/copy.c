@@ -154,14 +154,12 @@ static enum hub_status rename_roots(struct hub_db *db, const struct hub_root_mov
     return HUB_OK;
 }
 
-/* Files that came for drafts, objects of repos and how the roots looked belong to the other place alone. What
- * a repo had published is a dataset, with which the next push to it begins. */
+/* Files that came for drafts, objects that no commit names and how the roots looked belong to the other place
+ * alone. */
 static const char forget[] = "DELETE FROM draft_files WHERE draft IN"
                              " (SELECT id FROM drafts WHERE state IN ('open', 'committing'));"
                              "DELETE FROM drafts WHERE state IN ('open', 'committing');"
-                             "DELETE FROM repo_files; DELETE FROM repo_commits; DELETE FROM repo_refs;"
-                             "DELETE FROM repo_lines; DELETE FROM repos; DELETE FROM deposits;"
-                             "DELETE FROM roots";
+                             "DELETE FROM deposits; DELETE FROM roots";
 
 static enum hub_status fit(struct hub_db *db, const char *path, const struct hub_root_move *moves,
                            size_t count, struct hub_error *err)

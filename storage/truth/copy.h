@@ -31,7 +31,7 @@ struct hub_root_move {
 };
 /**
  * Make a copy fit for another place: it is migrated, what it says of a root it says of the new one, and
- * drafts that are not published and how roots looked are forgotten.
+ * drafts that are not published, objects that no commit names and how roots looked are forgotten.
  * @return HUB_UNSUPPORTED: a newer program wrote it
  */
 HUB_MUST_USE enum hub_status hub_truth_copy_fit(const char *path, const struct hub_root_move *moves,

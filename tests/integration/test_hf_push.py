@@ -10,7 +10,6 @@ import pytest
 
 from hub import quote, serving, until
 from test_access_twins import run
-from test_backup import backup, restore, start
 from test_drafts import ARM, DOOR, ask, files_of, serve
 from test_drafts import push as native
 
@@ -330,23 +329,3 @@ def test_what_does_not_fit_is_refused_before_it_is_sent(tmp_path):
     with serve(tmp_path, "--upload-cache", "1M") as hub:
         large = batch(hub, [b"l" * (2 << 20)]).json()["objects"][0]
         assert "--upload-cache" in large["error"]["message"]
-
-
-def test_a_restored_hub(tmp_path):
-    """A backup has the datasets of repos: clients of a restored hub read them, and push on."""
-    files = arm()
-    with serve(tmp_path) as hub:
-        assert create(hub).status == 200 and push(hub, files).status == 200
-        until(lambda: hub.dataset(REPO)["status"] == "ready")
-        until(lambda: state(hub) == "ready")
-        backup(tmp_path / "backup", "--data", state=hub.state)
-        token = hub.token
-    (tmp_path / "elsewhere").mkdir()
-    restore(tmp_path / "backup", "--root", tmp_path / "elsewhere", state=tmp_path / "new")
-    with start(tmp_path / "new", tmp_path / "elsewhere", token=token) as hub:
-        until(lambda: hub.dataset(REPO)["status"] == "ready")
-        assert names(hub) == set(files)
-        done = push(hub, {"notes/a.txt": b"a"})
-        assert done.status == 200 and names(hub) == {*files, "notes/a.txt"}
-        until(lambda: state(hub) == "ready")
-        assert ask(hub, "GET", f"/datasets/{REPO}/resolve/main/notes/a.txt").body == b"a"

@@ -49,6 +49,8 @@ static void write_one(void)
                                             .modified_ns = 1700000000123456789,
                                             .has_sha256 = true,
                                             .sha256 = {0xab}};
+    cr_assert_eq(hub_backup_add_repo(&backup, "lab/arm", "main", "", &err), HUB_OK);
+    cr_assert_eq(hub_backup_add_object(&backup, set->files[0].sha256, 5, &err), HUB_OK);
     cr_assert_eq(hub_backup_write(&backup, folder, &err), HUB_OK, "%s", err.detail);
 }
 
@@ -58,6 +60,9 @@ Test(manifest, what_was_written_is_read)
     write_one();
     cr_assert_eq(hub_backup_read(place, folder, &read, &err), HUB_OK, "%s", err.detail);
     cr_expect(read.made_ms == 1700000000123 && read.data && read.root_count == 2 && read.set_count == 1);
+    cr_assert(read.repo_count == 1 && read.repos[0].count == 1);
+    cr_expect_str_eq(read.repos[0].id, "lab/arm");
+    cr_expect(read.repos[0].objects[0].size == 5 && read.repos[0].objects[0].sha256[0] == 0xab);
     cr_expect_str_eq(read.database.name, "hub-1.db");
     cr_expect(read.database.size == 7 && read.database.sha256[1] == 2);
     cr_expect(read.roots[1].name == NULL && strcmp(read.roots[1].key, "/other") == 0);
