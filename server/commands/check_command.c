@@ -22,8 +22,8 @@ struct check_command {
 const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS] = {
     {0, "repair", NULL, NULL, "fetch damaged files again from their origin", AT(TEXT, repair)},
     {0, "deep", NULL, NULL,
-     "what the hub owns, by its commits, earlier revisions too: what is missing or changed, "
-     "and where it can come from",
+     "what the hub owns, by its commits, earlier revisions and objects of repos too: what is missing or "
+     "changed, and where it can come from",
      AT(TEXT, deep)},
     {0, "from", "DIR", NULL, "with --deep: a folder of `minari-hub backup` that it can come from, too",
      AT(TEXT, from)},
@@ -61,6 +61,15 @@ static enum hub_status fill_spec(void *user, struct hub_error *err)
     return c->rate ? hub_allocated(json_object_set_new(c->job.spec, "rate", rate) == 0, err) : HUB_OK;
 }
 
+static void print_objects(const json_t *result)
+{
+    const uint64_t objects = hub_followed_number(result, "objects"),
+                   orphaned = hub_followed_number(result, "orphaned");
+    if (objects || orphaned)
+        hub_followed_line("%" PRIu64 " object%s of repos %s intact, %" PRIu64 " needed by nobody", objects,
+                          hub_plural(objects), objects == 1 ? "is" : "are", orphaned);
+}
+
 static void print_result(const json_t *result)
 {
     char bytes[HUB_SIZE_CHARS], fetched[HUB_SIZE_CHARS];
@@ -89,6 +98,7 @@ static void print_result(const json_t *result)
     hub_followed_line("%" PRIu64 " damaged, %" PRIu64 " repaired (%s fetched)",
                       hub_followed_number(result, "damaged") + hub_followed_number(result, "repaired"),
                       hub_followed_number(result, "repaired"), fetched);
+    print_objects(result);
     if (hub_followed_number(result, "object-changed"))
         hub_followed_line("%" PRIu64 " changed in place", hub_followed_number(result, "object-changed"));
 }

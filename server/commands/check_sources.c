@@ -35,6 +35,14 @@ static bool is_called(const struct hub_backup_set *set, const char *dataset)
            strcmp(dataset + size + 1, set->commit) == 0;
 }
 
+static bool repo_has(const struct hub_backup_repo *repo, const uint8_t sha256[HUB_SHA256_BYTES])
+{
+    for (uint32_t i = 0; i < repo->count; i++)
+        if (memcmp(repo->objects[i].sha256, sha256, HUB_SHA256_BYTES) == 0)
+            return true;
+    return false;
+}
+
 static bool has(const struct hub_backup *backup, const json_t *finding)
 {
     uint8_t sha256[HUB_SHA256_BYTES];
@@ -48,6 +56,9 @@ static bool has(const struct hub_backup *backup, const json_t *finding)
         if (by_file ? has_file(set, sha256) : dataset && path && !*path && is_called(set, dataset))
             return true;
     }
+    for (uint32_t i = 0; by_file && i < backup->repo_count; i++)
+        if (!*backup->repos[i].problem && repo_has(&backup->repos[i], sha256))
+            return true;
     return false;
 }
 

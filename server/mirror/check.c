@@ -7,6 +7,7 @@
 #include "server/mirror/check_run.h"
 #include "storage/text/time.h"
 #include "storage/truth/commits.h"
+#include "storage/truth/repos.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,8 +56,9 @@ static void disposep(struct hub_check_run **c)
 /* As far as it was. */
 static enum hub_status begin_result(struct hub_check_run *c, struct hub_error *err)
 {
-    static const char *const counters[] = {"datasets", "files",   "bytes",    "first",   "changed",
-                                           "missing",  "damaged", "repaired", "fetched", "object-changed"};
+    static const char *const counters[] = {"datasets", "files",          "bytes",   "first",
+                                           "changed",  "missing",        "damaged", "repaired",
+                                           "fetched",  "object-changed", "objects", "orphaned"};
     const char *before = c->w->job.result;
     if (*before)
         HUB_TRY(hub_json_parse(hub_view_of(before), 16 * MIB, &c->result, err));
@@ -103,11 +105,20 @@ static enum hub_status mark(void *user, const struct hub_commit *head, struct hu
     return HUB_OK;
 }
 
-/* What a deep check is asked for may be gone, and have its commits alone. */
+static enum hub_status mark_repo(void *user, const struct hub_repo_row *repo, struct hub_error *err)
+{
+    struct asked *asked = user;
+    (void)err;
+    asked->found = asked->found || hub_check_is_requested(asked->ids, repo->id);
+    return HUB_OK;
+}
+
+/* What a deep check is asked for may be gone, and have its commits alone, or be a repo and no dataset. */
 static bool has_commit(struct hub_truth *truth, const json_t *ids)
 {
     struct asked asked = {ids, false};
-    return !hub_commits_heads(truth, mark, &asked, NULL) && asked.found;
+    return !hub_commits_heads(truth, mark, &asked, NULL) && !hub_repos_each(truth, mark_repo, &asked, NULL) &&
+           asked.found;
 }
 
 static enum hub_status check_ids(struct hub_truth *truth, struct hub_catalog *catalog, const json_t *ids,

@@ -12,8 +12,8 @@
 
 /**
  * Ask for one. The spec: {"ids": [id or glob], left out: all; "repair": true; "rate": bytes a second;
- * "deep": true}. A deep check is of what the hub owns, by its commits: what is kept of a dataset, too, and
- * what is gone.
+ * "deep": true}. A deep check is of what the hub owns, by its commits: what is kept of a dataset, objects of
+ * repos, and what is gone.
  *
  * @param id  of the job; also where it is HUB_EXISTS: the same is being checked already
  * @return HUB_INVALID; HUB_NOT_FOUND "dataset-not-found": nothing is called so

@@ -116,7 +116,7 @@ static bool is_found(const json_t *findings, const char *dataset, const char *pa
     return false;
 }
 
-static void add_source(json_t *finding, const char *dataset, const char *path)
+void hub_check_add_source(json_t *finding, const char *dataset, const char *path)
 {
     json_t *sources = json_object_get(finding, "sources");
     if (!sources && json_object_set_new(finding, "sources", sources = json_array()))
@@ -151,7 +151,7 @@ static void offer_file(const struct search *s, const char *id, const struct hub_
     while (one > s->items && by_sha256(one - 1, file->sha256) == 0)
         one--;
     for (; one < s->items + s->count && by_sha256(one, file->sha256) == 0; one++)
-        add_source(one->finding, id, file->path);
+        hub_check_add_source(one->finding, id, file->path);
 }
 
 static void offer_files(const struct search *s, const struct hub_commit *commit)
@@ -184,6 +184,8 @@ static enum hub_status find_sources(const struct hub_check_run *c, const struct 
     qsort(items, s.count, sizeof *items, by_sha256);
     for (uint32_t k = 0; s.count && k < owned->count; k++)
         offer_files(&s, &owned->rows[k]);
+    for (size_t k = 0; k < s.count; k++)
+        hub_check_offer_object(c, items[k].sha256, items[k].finding);
     return HUB_OK;
 }
 
@@ -201,6 +203,7 @@ enum hub_status hub_check_deep(struct hub_check_run *c, struct hub_error *err)
         if (hub_check_is_requested(c->ids, owned.rows[i].dataset))
             HUB_TRY(check_commit(c, all, &owned.rows[i], err));
     HUB_TRY(check_copies(c, all, err));
+    HUB_TRY(hub_check_objects(c, err));
     HUB_TRY(find_sources(c, &owned, err));
     HUB_TRY(hub_check_flush(c, err));
     return hub_mirror_keep_now(c->w, err);

@@ -174,13 +174,12 @@ static enum hub_status pace(struct hub_check_run *c, uint64_t bytes, struct hub_
     }
 }
 
-/* *bad: the disk has not all of it. */
-static enum hub_status read_all(struct hub_check_run *c, struct subject *s, struct hub_file_hasher *hasher,
-                                bool *bad, struct hub_error *err)
+enum hub_status hub_check_read(struct hub_check_run *c, int fd, uint64_t size, struct hub_file_hasher *hasher,
+                               bool *bad, struct hub_error *err)
 {
-    for (uint64_t at = 0; at < s->stamp.size;) {
-        const size_t n = (size_t)HUB_MIN(s->stamp.size - at, (uint64_t)HUB_CHECK_BLOCK);
-        *bad = read_from_disk(s->fd, c->block, n, at) != (ssize_t)n;
+    for (uint64_t at = 0; at < size;) {
+        const size_t n = (size_t)HUB_MIN(size - at, (uint64_t)HUB_CHECK_BLOCK);
+        *bad = read_from_disk(fd, c->block, n, at) != (ssize_t)n;
         if (*bad)
             return HUB_OK;
         HUB_TRY(hub_file_hasher_add(hasher, (struct hub_view){c->block, n}, err));
@@ -200,7 +199,7 @@ static enum hub_status hash(struct hub_check_run *c, struct subject *s, bool *ba
     }
     const bool has_md5 = s->note.same && *s->note.digests.md5;
     HUB_TRY(hub_file_hasher_begin(&hasher, has_md5 ? HUB_BY_CRC32C : HUB_BY_MD5, s->stamp.size, err));
-    HUB_TRY(read_all(c, s, &hasher, bad, err));
+    HUB_TRY(hub_check_read(c, s->fd, s->stamp.size, &hasher, bad, err));
     if (*bad)
         return HUB_OK;
     s->digests = s->note.digests;
@@ -361,9 +360,11 @@ enum hub_status hub_check_file(struct hub_check_run *c, const struct hub_dataset
     HUB_TRY(hub_allocated(s.path, err));
     const enum hub_status opened = hub_roots_open(o->roots, c->summary->root, s.path, O_RDONLY, &s.fd, NULL);
     if (opened || fstat(s.fd, &st) || !S_ISREG(st.st_mode)) {
-        hub_check_note(c, file->path, "missing",
-                       opened == HUB_DENIED ? "the hub may not read it"
-                                            : "it no longer exists, or is not a file");
+        const struct hub_file_facts *of =
+            c->commit ? find(c->record.files, c->record.count, file->path) : NULL;
+        hub_check_note_of(c, of, file->path, "missing",
+                          opened == HUB_DENIED ? "the hub may not read it"
+                                               : "it no longer exists, or is not a file");
         c->w->done += file->stamp.size;
         return HUB_OK;
     }

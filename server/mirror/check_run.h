@@ -53,6 +53,18 @@ HUB_MUST_USE enum hub_status hub_check_flush(struct hub_check_run *check, struct
 HUB_MUST_USE enum hub_status hub_check_file(struct hub_check_run *check, const struct hub_dataset_file *file,
                                             struct hub_error *err);
 
+/** Read an open file from the disk, in the pace of the check. *bad: the disk does not have all of it. */
+HUB_MUST_USE enum hub_status hub_check_read(struct hub_check_run *check, int fd, uint64_t size,
+                                            struct hub_file_hasher *hasher, bool *bad, struct hub_error *err);
+
+/** Check the objects that commits of repos name, and find those that nobody names. */
+HUB_MUST_USE enum hub_status hub_check_objects(struct hub_check_run *check, struct hub_error *err);
+/** Say that a finding can come from this file. */
+void hub_check_add_source(struct json_t *finding, const char *of, const char *path);
+/** Name the object with these bytes as a source of a finding, if there is one that is no finding itself. */
+void hub_check_offer_object(const struct hub_check_run *check, const uint8_t sha256[HUB_SHA256_BYTES],
+                            struct json_t *finding);
+
 /** Check what the hub owns: each dataset that it published or mirrored, and what is kept of it. Then say of
  * what is missing or other where it can come from. */
 HUB_MUST_USE enum hub_status hub_check_deep(struct hub_check_run *check, struct hub_error *err);

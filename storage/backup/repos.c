@@ -29,7 +29,7 @@ enum hub_status hub_backup_repos_list(const char *database, struct hub_backup *b
     HUB_CLEANUP(closep) struct hub_db *db = NULL;
     hub_backup_forget_repos(backup);
     HUB_TRY(hub_db_open(database, HUB_DB_READ, &db, err));
-    return hub_copy_objects_each(db, add_object, backup, err);
+    return hub_named_objects_in(db, add_object, backup, err);
 }
 
 /* ---- their objects ---- */

@@ -253,7 +253,7 @@ static enum hub_status restore_all(struct run *r, struct hub_error *err)
 {
     HUB_CLEANUP(hub_db_rollbackp) struct hub_db *open = r->with->db;
     HUB_TRY(hub_db_begin(open, err));
-    HUB_TRY(hub_copy_objects_each(open, restore_object, r, err));
+    HUB_TRY(hub_named_objects_in(open, restore_object, r, err));
     for (uint32_t i = 0; i < r->with->roots->count; i++)
         if (r->touched[i])
             HUB_TRY(hub_object_files_sync(&r->deposits, i, err));

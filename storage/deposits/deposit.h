@@ -91,6 +91,13 @@ HUB_MUST_USE enum hub_status hub_object_file_move(const struct hub_deposits *dep
 bool hub_object_file_is_whole(const struct hub_deposits *deposits, uint32_t root,
                               const uint8_t sha256[HUB_SHA256_BYTES], uint64_t size);
 
+typedef enum hub_status (*hub_object_file_each)(void *user, const uint8_t sha256[HUB_SHA256_BYTES],
+                                                struct hub_error *err);
+/** Those that lie in a root by now, in no order. */
+HUB_MUST_USE enum hub_status hub_object_files_each(const struct hub_deposits *deposits, uint32_t root,
+                                                   hub_object_file_each each, void *user,
+                                                   struct hub_error *err);
+
 /** Forget what no commit took within HUB_DEPOSIT_HOURS, and remove objects that nobody names. What fails is
  * tried again. */
 void hub_deposits_tidy(const struct hub_deposits *deposits);

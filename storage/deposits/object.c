@@ -153,6 +153,23 @@ bool hub_object_file_is_whole(const struct hub_deposits *deposits, uint32_t root
            hub_stat_is_owned(&st) && (uint64_t)st.st_size == size;
 }
 
+enum hub_status hub_object_files_each(const struct hub_deposits *deposits, uint32_t root,
+                                      hub_object_file_each each, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    uint8_t sha256[HUB_SHA256_BYTES];
+    const enum hub_status st = hub_objects_folder(deposits, root, false, &place, &folder, NULL);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : hub_fail(err, st, "the objects of a root cannot be read");
+    HUB_TRY(hub_fs_list(folder, ".", MOST_OBJECTS, &names, err));
+    for (size_t i = 0; i < names.count; i++)
+        if (hub_unhex(hub_view_of(names.items[i].text), sha256, sizeof sha256))
+            HUB_TRY(each(user, sha256, err));
+    return HUB_OK;
+}
+
 /* ---- what goes ---- */
 
 struct sweep {

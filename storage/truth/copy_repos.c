@@ -5,28 +5,6 @@
     "CREATE TEMP TABLE IF NOT EXISTS lost (root TEXT NOT NULL, sha256 BLOB NOT NULL,"                        \
     " PRIMARY KEY (sha256, root)) WITHOUT ROWID;"
 
-enum hub_status hub_copy_objects_each(struct hub_db *db, hub_named_object_each each, void *user,
-                                      struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row = false;
-    HUB_TRY(hub_db_prepare(db,
-                           "SELECT DISTINCT r.id, r.root, f.sha256, f.size FROM repos r JOIN repo_lines l ON"
-                           " l.repo = r.id JOIN repo_files f ON f.line = l.line ORDER BY r.id, f.sha256",
-                           &stmt, err));
-    for (;;) {
-        HUB_TRY(hub_stmt_step(stmt, &row, err));
-        if (!row)
-            return HUB_OK;
-        struct hub_named_object object = {.repo = hub_stmt_text(stmt, 0),
-                                          .root = hub_stmt_text(stmt, 1),
-                                          .size = (uint64_t)hub_stmt_int(stmt, 3)};
-        const struct hub_view sha256 = hub_stmt_blob(stmt, 2);
-        memcpy(object.sha256, sha256.data, HUB_MIN(sha256.size, sizeof object.sha256));
-        HUB_TRY(each(user, &object, err));
-    }
-}
-
 enum hub_status hub_copy_object_lose(struct hub_db *db, const struct hub_named_object *object,
                                      struct hub_error *err)
 {

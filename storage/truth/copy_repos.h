@@ -1,24 +1,10 @@
 /**
- * Repos in a copy of hub.db (copy.h): which objects their commits name, and what remains of them where
- * objects are lost. One thread at a time.
+ * Repos in a copy of hub.db (copy.h): what remains of them where objects are lost. One thread at a time.
  */
 #ifndef HUB_TRUTH_COPY_REPOS_H
 #define HUB_TRUTH_COPY_REPOS_H
 
-#include "storage/base/digest.h"
-#include "storage/sqlite/db.h"
-
-/** Texts live until the callback returns. */
-struct hub_named_object {
-    const char *repo, *root; /* id; key */
-    uint64_t size;
-    uint8_t sha256[HUB_SHA256_BYTES];
-};
-typedef enum hub_status (*hub_named_object_each)(void *user, const struct hub_named_object *object,
-                                                 struct hub_error *err);
-/** Each object of each repo once, by repo and digest. */
-HUB_MUST_USE enum hub_status hub_copy_objects_each(struct hub_db *db, hub_named_object_each each, void *user,
-                                                   struct hub_error *err);
+#include "storage/truth/objects.h"
 
 /** Note that an object of a root is lost; within a transaction, also while objects are listed. */
 HUB_MUST_USE enum hub_status hub_copy_object_lose(struct hub_db *db, const struct hub_named_object *object,

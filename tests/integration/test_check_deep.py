@@ -9,6 +9,8 @@ import pytest
 from hub import BIN, until
 from test_adopt import adopt, listed, put_there
 from test_drafts import ARM, DOOR, ask, serve, tree
+from test_hf_push import REPO, arm, create, sha256, state
+from test_hf_push import push as push_files
 from test_revisions import ID, publish, replace
 
 DATA = "data/main_data.hdf5"
@@ -97,3 +99,43 @@ def test_changed_in_place(hub):
     assert adopt(hub, ID, "--json")["adopted"] == 1
     assert found(check(hub.state, ID, "--json")) == set()
     until(lambda: "object-changed" not in [p["code"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"]])
+
+
+def test_objects_of_repos(hub, tmp_path):
+    """What commits of a repo need is read; what is missing or changed is named with the commit, and so is what nobody needs."""
+    files, folder, notes = arm(), str(tmp_path / "backup"), {"notes/a.bin": b"a" * 9000, "notes/b.bin": b"b" * 9000}
+    create(hub)
+    first = push_files(hub, {**files, **notes}).json()["commitOid"]
+    until(lambda: state(hub) == "ready" and hub.dataset(REPO)["status"] == "ready")
+    push_files(hub, {}, deleted=list(notes))
+    until(lambda: state(hub) == "ready")
+    create(hub, "lab/card")
+    push_files(hub, {"README.md": b"# a card"}, "lab/card")
+    until(lambda: state(hub, "lab/card") == "files")
+    whole = check(hub.state, "--json")
+    assert whole["findings"] == [] and whole["objects"] == len({*files.values(), *notes.values(), b"# a card"})
+    assert check(hub.state, "lab/card", "--json")["objects"] == 1
+    assert "objects of repos are intact, 0 needed by nobody" in check(hub.state)
+    subprocess.run([os.path.join(BIN, "minari-hub"), "backup", folder, "--data", "--state", hub.state], check=True, capture_output=True, timeout=300)
+    shutil.rmtree(hub.root / f".minari-hub/kept/{REPO}@{first}", ignore_errors=True)
+    objects = hub.root / ".minari-hub/objects"
+    a, b, card = (sha256(data) for data in (*notes.values(), b"# a card"))
+    os.remove(objects / a)
+    os.chmod(objects / b, 0o644)
+    with open(objects / b, "r+b") as f:
+        f.write(b"x")
+    os.remove(objects / card)
+    (objects / sha256(b"nobody")).write_bytes(b"nobody")
+    lost = check(hub.state, "--json", "--from", folder, code=5)
+    path = ".minari-hub/objects/"
+    found_objects = {f for f in found(lost) if f[1].startswith(path)}
+    assert found_objects == {(REPO, path + a, "missing"), (REPO, path + b, "object-changed"), ("lab/card", path + card, "missing"),
+                             (str(hub.root), path + sha256(b"nobody"), "orphaned")}
+    said = {f["path"]: f for f in lost["findings"]}
+    assert f"commit {first[:7]} has it as 'notes/a.bin'" in said[path + a]["detail"] and said[path + a]["sources"][-1] == f"the backup {folder}"
+    assert "1 needed by nobody" in check(hub.state, code=5)
+    dataset = next(name for name in files if name.endswith(".parquet"))
+    os.remove(hub.root / REPO / dataset)
+    again = check(hub.state, "--json", REPO, code=5)
+    gone = next(f for f in again["findings"] if f["path"] == dataset)
+    assert f"{hub.root}: {path}{sha256(files[dataset])}" in gone["sources"]
