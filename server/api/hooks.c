@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 enum {
-    MOST_WAITING = 1000,
     MOST_TRIES = 12, /* within some 35 minutes */
     FIRST_WAIT_MS = 1000,
     LONGEST_WAIT_MS = 600 * 1000,
@@ -23,19 +22,13 @@ enum {
     ANSWER_BYTES = 64 * 1024,
 };
 
-struct waiting {
-    struct waiting *next;
-    int64_t due_ms;
-    unsigned tries;
-    char *text;
-};
-
 struct hub_hooks {
-    struct hub_thread thread; /* its lock: of all below but the first three */
+    struct hub_thread thread; /* its lock: of all below but the next four */
     const char *url;
+    struct hub_truth *truth;
     struct hub_log *log;
     struct hub_transport *transport;
-    struct waiting *first, *last;
+    bool woken;
     struct hub_hook_figures figures;
     char quota_draft[40]; /* the last one that was named */
     int64_t quota_ms;
@@ -53,7 +46,7 @@ static enum hub_status write_event(const struct hub_hook_event *event, struct hu
 {
     char at[HUB_TIME_CHARS];
     struct hub_json json = hub_json_to(out, NULL);
-    hub_time_rfc3339_ns(hub_time_now_ns(), at);
+    hub_time_rfc3339_ms(event->at_ms, at);
     hub_json_object(&json);
     hub_json_put_text(&json, "event", event->event);
     hub_json_put_text(&json, "at", at);
@@ -83,16 +76,20 @@ static bool is_repeated(struct hub_hooks *h, const struct hub_hook_event *event)
     return false;
 }
 
-static struct waiting *make(const struct hub_hook_event *event)
+/* With the lock. */
+static void wake(struct hub_hooks *h)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(EVENT_BYTES);
-    struct waiting *one = calloc(1, sizeof *one);
-    if (one && !write_event(event, &text))
-        one->text = strndup(text.data, text.size);
-    if (one && one->text)
-        return one;
-    free(one);
-    return NULL;
+    h->woken = true;
+    pthread_cond_signal(&h->thread.wake);
+}
+
+void hub_hooks_wake(struct hub_hooks *h)
+{
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->thread.lock);
+    wake(h);
+    pthread_mutex_unlock(&h->thread.lock);
 }
 
 void hub_hooks_send(struct hub_hooks *h, const struct hub_hook_event *event)
@@ -100,17 +97,14 @@ void hub_hooks_send(struct hub_hooks *h, const struct hub_hook_event *event)
     if (!h)
         return;
     pthread_mutex_lock(&h->thread.lock);
-    if (!is_repeated(h, event)) {
-        struct waiting *one = h->figures.waiting < MOST_WAITING ? make(event) : NULL;
-        if (one) {
-            *(h->first ? &h->last->next : &h->first) = one;
-            h->last = one;
-            h->figures.waiting++;
-            pthread_cond_signal(&h->thread.wake);
-        } else {
-            h->figures.dropped++;
-        }
-    }
+    const bool repeated = is_repeated(h, event);
+    pthread_mutex_unlock(&h->thread.lock);
+    if (repeated)
+        return;
+    const enum hub_status st = hub_hook_event_add(h->truth, event, NULL);
+    pthread_mutex_lock(&h->thread.lock);
+    h->figures.dropped += st != HUB_OK;
+    wake(h);
     pthread_mutex_unlock(&h->thread.lock);
 }
 
@@ -133,74 +127,111 @@ static enum hub_status post(struct hub_hooks *h, const char *text, struct hub_er
     return hub_transport_get(h->transport, &fetch, err);
 }
 
-/* With the lock. */
-static void remove_first(struct hub_hooks *h)
-{
-    struct waiting *one = h->first;
-    h->first = one->next;
-    h->figures.waiting--;
-    free(one->text);
-    free(one);
-}
-
 static int64_t wait_of(unsigned tries)
 {
-    const int64_t wait_ms = (int64_t)FIRST_WAIT_MS << (tries - 1);
+    const int64_t wait_ms = (int64_t)FIRST_WAIT_MS << HUB_MIN(tries, MOST_TRIES);
     return HUB_MIN(wait_ms, (int64_t)LONGEST_WAIT_MS);
 }
 
-/* With the lock. */
-static void note_failure(struct hub_hooks *h, const struct hub_error *why)
+/* The event under way, of the thread alone. */
+struct turn {
+    struct hub_hook_event event; /* number 0: none */
+    char *text;
+    int64_t due_ms, after; /* this one and those before it came to their end, whatever the rows say */
+};
+
+static void turn_end(struct turn *t)
+{
+    t->after = t->event.number ? t->event.number : t->after;
+    hub_hook_event_dispose(&t->event);
+    free(t->text);
+    t->text = NULL;
+}
+
+/* The next one that waits, and how many do. */
+static void turn_begin(struct hub_hooks *h, struct turn *t)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(EVENT_BYTES);
+    uint64_t waiting = 0;
+    if (!t->event.number)
+        t->due_ms = 0;
+    if (!t->event.number && hub_hook_event_next(h->truth, t->after, &t->event, NULL))
+        t->event = (struct hub_hook_event){0};
+    if (t->event.number && !t->text && !write_event(&t->event, &text))
+        t->text = strndup(text.data, text.size);
+    if (hub_hook_events_count(h->truth, &waiting, NULL) == HUB_OK) {
+        pthread_mutex_lock(&h->thread.lock);
+        h->figures.waiting = waiting;
+        pthread_mutex_unlock(&h->thread.lock);
+    }
+}
+
+static void note_failure(struct hub_hooks *h, struct turn *t, const struct hub_error *why)
 {
     static const struct hub_log_event failed = {HUB_LOG_WARNING, "hook-failed", NULL},
                                       dropped = {HUB_LOG_ERROR, "hook-dropped", NULL};
-    struct waiting *one = h->first;
-    const bool over = ++one->tries == MOST_TRIES;
-    h->figures.failed++;
-    snprintf(h->figures.trouble, sizeof h->figures.trouble, "%.399s", why->detail);
+    const bool over = t->event.tries + 1 >= MOST_TRIES;
     if (over)
         hub_log_event(h->log, &dropped, "an event was not taken in %d tries, and is dropped: %s (%.300s)",
-                      MOST_TRIES, why->detail, one->text);
-    else if (one->tries == 1)
+                      MOST_TRIES, why->detail, t->text);
+    else if (!t->event.tries)
         hub_log_event(h->log, &failed, "an event is sent again, later: %s", why->detail);
-    one->due_ms = hub_time_mono_ms() + wait_of(one->tries);
-    if (!over)
-        return;
-    h->figures.dropped++;
-    remove_first(h);
+    if (over)
+        (void)!hub_hook_event_done(h->truth, &t->event, NULL);
+    else
+        (void)!hub_hook_event_failed(h->truth, &t->event, NULL);
+    pthread_mutex_lock(&h->thread.lock);
+    h->figures.failed++;
+    h->figures.dropped += over;
+    snprintf(h->figures.trouble, sizeof h->figures.trouble, "%.399s", why->detail);
+    pthread_mutex_unlock(&h->thread.lock);
+    t->due_ms = hub_time_mono_ms() + wait_of(t->event.tries++);
+    if (over)
+        turn_end(t);
 }
 
-/* With the lock, which is not held while it sends. */
-static void send_first(struct hub_hooks *h)
+/* An event that was taken, and whose row cannot be removed, is sent once more after a restart. */
+static void send_one(struct hub_hooks *h, struct turn *t)
 {
     struct hub_error why = {0};
-    const char *text = h->first->text; /* nobody else removes it */
-    pthread_mutex_unlock(&h->thread.lock);
-    const enum hub_status st = post(h, text, &why);
-    pthread_mutex_lock(&h->thread.lock);
+    const enum hub_status st = t->text ? post(h, t->text, &why) : hub_no_memory(&why);
     if (st && h->thread.stop)
         return;
     if (st) {
-        note_failure(h, &why);
+        note_failure(h, t, &why);
         return;
     }
+    (void)!hub_hook_event_done(h->truth, &t->event, NULL);
+    turn_end(t);
+    pthread_mutex_lock(&h->thread.lock);
     h->figures.delivered++;
     h->figures.trouble[0] = '\0';
-    remove_first(h);
+    pthread_mutex_unlock(&h->thread.lock);
+}
+
+/* Until something happens, or the event under way is due. */
+static void rest(struct hub_hooks *h, const struct turn *t)
+{
+    const int64_t left_ms = t->event.number ? t->due_ms - hub_time_mono_ms() : TICK_MS;
+    pthread_mutex_lock(&h->thread.lock);
+    if (left_ms > 0 && !h->woken && !h->thread.stop)
+        hub_thread_wait(&h->thread, (unsigned)HUB_MIN(left_ms, (int64_t)TICK_MS));
+    h->woken = false;
+    pthread_mutex_unlock(&h->thread.lock);
 }
 
 static void *run(void *arg)
 {
     struct hub_hooks *h = arg;
-    pthread_mutex_lock(&h->thread.lock);
+    struct turn t = {0};
     while (!h->thread.stop) {
-        const int64_t left_ms = h->first ? h->first->due_ms - hub_time_mono_ms() : TICK_MS;
-        if (left_ms > 0)
-            hub_thread_wait(&h->thread, (unsigned)HUB_MIN(left_ms, (int64_t)TICK_MS));
+        turn_begin(h, &t);
+        if (t.event.number && t.due_ms <= hub_time_mono_ms())
+            send_one(h, &t);
         else
-            send_first(h);
+            rest(h, &t);
     }
-    pthread_mutex_unlock(&h->thread.lock);
+    turn_end(&t);
     return NULL;
 }
 
@@ -212,12 +243,13 @@ static int is_stopped(void *user)
 
 /* ---- its life ---- */
 
-enum hub_status hub_hooks_start(const char *url, struct hub_log *log, struct hub_hooks **out,
-                                struct hub_error *err)
+enum hub_status hub_hooks_start(const char *url, struct hub_truth *truth, struct hub_log *log,
+                                struct hub_hooks **out, struct hub_error *err)
 {
     struct hub_hooks *h;
     HUB_TRY(hub_new(&h, 1, sizeof *h, err));
     h->url = url;
+    h->truth = truth;
     h->log = log;
     const struct hub_transport_options options = {.user_agent = "minari-hub/" HUB_VERSION,
                                                   .environment_proxy = true,
@@ -234,6 +266,7 @@ enum hub_status hub_hooks_start(const char *url, struct hub_log *log, struct hub
         free(h);
         return st;
     }
+    hub_hook_events_keep(truth);
     *out = h;
     return HUB_OK;
 }
@@ -245,11 +278,6 @@ void hub_hooks_stop(struct hub_hooks *h)
     hub_thread_stop(&h->thread);
     hub_thread_dispose(&h->thread);
     hub_transport_free(h->transport);
-    if (h->first)
-        hub_log_event(h->log, &(struct hub_log_event){HUB_LOG_WARNING, "hook-dropped", NULL},
-                      "the hub ends: %llu events were not sent", (unsigned long long)h->figures.waiting);
-    while (h->first)
-        remove_first(h);
     free(h);
 }
 
@@ -259,6 +287,7 @@ bool hub_hooks_figures(struct hub_hooks *h, struct hub_hook_figures *out)
         return false;
     pthread_mutex_lock(&h->thread.lock);
     *out = h->figures;
+    out->dropped += hub_hook_events_dropped(h->truth);
     pthread_mutex_unlock(&h->thread.lock);
     return true;
 }

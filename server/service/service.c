@@ -390,7 +390,7 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
     hub_announce_uncovered(app);
     HUB_TRY(start_relay(app, err));
     if (config->on_publish_url)
-        HUB_TRY(hub_hooks_start(config->on_publish_url, app->log, &app->hooks, err));
+        HUB_TRY(hub_hooks_start(config->on_publish_url, app->truth, app->log, &app->hooks, err));
     hub_drafts_recover(app); /* before somebody asks */
     hub_revisions_recover(app);
     hub_renames_recover(app);

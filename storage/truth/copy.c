@@ -159,7 +159,7 @@ static enum hub_status rename_roots(struct hub_db *db, const struct hub_root_mov
 static const char forget[] = "DELETE FROM draft_files WHERE draft IN"
                              " (SELECT id FROM drafts WHERE state IN ('open', 'committing'));"
                              "DELETE FROM drafts WHERE state IN ('open', 'committing');"
-                             "DELETE FROM deposits; DELETE FROM roots";
+                             "DELETE FROM deposits; DELETE FROM hook_events; DELETE FROM roots";
 
 static enum hub_status fit(struct hub_db *db, const char *path, const struct hub_root_move *moves,
                            size_t count, struct hub_error *err)

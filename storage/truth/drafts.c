@@ -5,6 +5,7 @@
 #include "storage/io/boot.h"
 #include "storage/truth/audit.h"
 #include "storage/truth/fold.h"
+#include "storage/truth/hook_events.h"
 #include "storage/truth/hubdb.h"
 #include "storage/truth/quota_check.h"
 #include "storage/truth/quotas.h"
@@ -430,6 +431,26 @@ enum hub_status hub_draft_claim(struct hub_truth *truth, const struct hub_draft_
     return hub_db_commit(held->db, err);
 }
 
+/* Whoever is to hear of it hears of it also after a kill. Too many that wait end no publication. */
+static enum hub_status keep_event(struct hub_truth *held, const char *draft, const struct hub_commit *commit,
+                                  struct hub_error *err)
+{
+    const struct hub_hook_event event = {.event = "publish",
+                                         .dataset = commit->dataset,
+                                         .draft = draft,
+                                         .commit = commit->id,
+                                         .who = commit->who,
+                                         .files = commit->files,
+                                         .bytes = commit->bytes};
+    if (!atomic_load(&held->keeps_events))
+        return HUB_OK;
+    const enum hub_status st = hub_hook_event_insert(held->db, &event, err);
+    if (st != HUB_TOO_BIG)
+        return st;
+    atomic_fetch_add(&held->events_dropped, 1);
+    return HUB_OK;
+}
+
 enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, const struct hub_commit *commit,
                                   bool keep_parent, struct hub_error *err)
 {
@@ -438,5 +459,6 @@ enum hub_status hub_draft_publish(struct hub_truth *truth, const char *draft, co
     HUB_TRY(turn(held->db, draft, HUB_DRAFT_PUBLISHING, HUB_DRAFT_PUBLISHED, err));
     HUB_TRY(hub_commit_insert(held, commit, keep_parent, err));
     HUB_TRY(hub_holding_put(held->db, draft, err));
+    HUB_TRY(keep_event(held, draft, commit, err));
     return hub_commits_end(held, err);
 }

@@ -18,6 +18,7 @@ struct hub_access_rule;
 struct hub_audit;
 struct hub_damages;
 struct hub_declared_access;
+struct hub_hook_event;
 struct hub_quotas;
 
 struct hub_truth {
@@ -28,7 +29,8 @@ struct hub_truth {
     pthread_mutex_t lock; /* of its connection */
     struct hub_db *db;
     char owner[33]; /* of this start's leases */
-    atomic_bool has_aliases, has_repos;
+    atomic_bool has_aliases, has_repos, keeps_events;
+    atomic_uint_fast64_t events_dropped; /* publications whose event had no room */
 
     struct hub_lru *digests;                                             /* looked up lately: digests.c */
     atomic_uint_fast64_t digests_stored, upstream_stored, damage_stored; /* since the start */
@@ -76,6 +78,9 @@ extern const struct hub_migration hub_migrations[];
 /** Bring it to the newest version. HUB_UNSUPPORTED: a newer program wrote it. `check`: it may be damaged. */
 HUB_MUST_USE enum hub_status hub_truth_migrate(struct hub_db *db, const char *path, bool check,
                                                struct hub_error *err);
+/** Add an event within a transaction. HUB_TOO_BIG: too many wait. */
+HUB_MUST_USE enum hub_status hub_hook_event_insert(struct hub_db *db, const struct hub_hook_event *event,
+                                                   struct hub_error *err);
 /** The version of hub.db that this program writes. */
 int hub_truth_newest(void);
 

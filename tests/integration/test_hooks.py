@@ -108,3 +108,28 @@ def test_nobody_waits_for_it(tmp_path):
 def test_addresses_that_are_none(tmp_path, url):
     ended = subprocess.run([os.path.join(BIN, "minari-hub"), "serve", "--root", str(tmp_path), "--state", str(tmp_path) + "-state", "--on-publish-url", url], capture_output=True, text=True, timeout=60)
     assert ended.returncode != 0 and "on-publish-url" in ended.stderr, ended
+
+
+def test_events_outlive_the_hub(tmp_path):
+    """What was not taken is sent by the next hub, in its order, whether the last one was killed or ended."""
+    with listening(refuses=1000000) as listener:
+        args = ("--on-publish-url", listener.url)
+        hub = serve(tmp_path, *args)
+        commit = ask(hub, "POST", push(hub, DOOR, "lab/new-v0") + "/commit").json()["commit"]
+        notes = open_draft(hub, "lab/notes")
+        put(hub, notes, "notes.txt", b"hello")
+        assert ask(hub, "POST", notes + "/commit").status == 422
+        until(lambda: ask(hub, "GET", "/api/v1/status").json()["hook"]["waiting"] == 2)
+        hub.process.kill()
+        hub.stop(expect=None)
+        with serve(tmp_path, *args) as hub:
+            until(lambda: ask(hub, "GET", "/api/v1/status").json()["hook"]["waiting"] == 2)
+        assert not listener.events
+        listener.refuses = 0
+        with serve(tmp_path, *args) as hub:
+            until(lambda: len(listener.events) == 2)
+            assert [(e["event"], e.get("commit")) for e in listener.events] == [("publish", commit), ("refused", None)]
+            until(lambda: ask(hub, "GET", "/api/v1/status").json()["hook"]["waiting"] == 0)
+        with serve(tmp_path, *args) as hub:
+            until(lambda: ask(hub, "GET", "/api/v1/status").json()["hook"] == {"delivered": 0, "failed": 0, "dropped": 0, "waiting": 0})
+        assert len(listener.events) == 2, "none twice"

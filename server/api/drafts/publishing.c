@@ -36,14 +36,13 @@ static enum hub_status inspect(struct hub_publishing *c, struct hub_error *err)
     return hub_tree_inspect(c->app->inspector, tree.data, NULL, &c->verdict, err);
 }
 
-static void send_event(const struct hub_publishing *c, const char *event, const char *reason)
+static void send_refusal(const struct hub_publishing *c)
 {
-    hub_hooks_send(c->app->hooks, &(struct hub_hook_event){.event = event,
+    hub_hooks_send(c->app->hooks, &(struct hub_hook_event){.event = "refused",
                                                            .dataset = c->row.dataset,
                                                            .draft = c->row.id,
-                                                           .commit = c->made.id,
                                                            .who = c->row.who,
-                                                           .reason = reason,
+                                                           .reason = c->verdict.reason,
                                                            .files = c->facts.files.count,
                                                            .bytes = c->facts.files.bytes});
 }
@@ -64,7 +63,7 @@ static void keep_verdict(const struct hub_publishing *c)
 static enum hub_status refuse(struct hub_publishing *c, struct hub_error *err)
 {
     keep_verdict(c);
-    send_event(c, "refused", c->verdict.reason);
+    send_refusal(c);
     c->refused = true;
     return hub_fail_as(
         err, HUB_CORRUPT, HUB_PROBLEM_DRAFT_REFUSED,
@@ -167,7 +166,7 @@ static enum hub_status publish(struct hub_publishing *c, struct hub_error *err)
     keep_verdict(c);
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
                   c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
-    send_event(c, "publish", NULL);
+    hub_hooks_wake(c->app->hooks);
     hub_draft_keep_digests(c->app, &c->row, &c->facts);
     (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
                             NULL); /* else when it is old */

@@ -124,13 +124,7 @@ static enum hub_status say_published(struct hub_app *app, const struct hub_draft
     compare(app, row, &facts);
     hub_draft_commit_of(row, &facts, "", &commit);
     HUB_TRY(hub_draft_publish(app->truth, row->id, &commit, true, err));
-    hub_hooks_send(app->hooks, &(struct hub_hook_event){.event = "publish",
-                                                        .dataset = row->dataset,
-                                                        .draft = row->id,
-                                                        .commit = commit.id,
-                                                        .who = row->who,
-                                                        .files = facts.files.count,
-                                                        .bytes = facts.files.bytes});
+    hub_hooks_wake(app->hooks);
     hub_log_event(app->log, &event, "'%s' was published, though nobody was answered: commit %s", row->dataset,
                   commit.id);
     (void)!hub_draft_remove(root, row->id, NULL); /* else when it is old */
