@@ -68,7 +68,13 @@ static enum hub_status adopt(struct hub_request *request, const char *id, struct
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *all = hub_request_snapshot(request);
-    const enum hub_status st = hub_repo_adopt(request->app, id, out->who, err);
+    HUB_CLEANUP(hub_hf_repo_dispose) struct hub_hf_repo repo = {0};
+    const struct hub_view org = hub_request_capture(request, "org"),
+                          name = without_git(hub_request_capture(request, "name"));
+    enum hub_status st = hub_hf_repo_named(request, org, name, &repo, NULL);
+    if (st == HUB_AGAIN)
+        return st;
+    st = hub_repo_adopt(request->app, id, out->who, st ? "" : repo.commit, err);
     if (st == HUB_NOT_FOUND && hub_snapshot_find(all, hub_view_of(id)))
         return hub_fail_as(
             err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,

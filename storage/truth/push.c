@@ -209,11 +209,28 @@ static enum hub_status find_head(struct adding *a, struct hub_error *err)
     return hub_push_named_in(a->db, a->order->repo, hub_stmt_view(stmt, 0), &a->head, err);
 }
 
+/* The one it is to have, unless another commit has it. */
+static enum hub_status name_commit(struct adding *a, char id[HUB_COMMIT_ID + 1], struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const char *name = a->order->name;
+    bool row = true;
+    if (name && strlen(name) == HUB_COMMIT_ID) {
+        HUB_TRY(hub_db_prepare(a->db, "SELECT 1 FROM repo_commits WHERE id = ?1", &stmt, err));
+        hub_stmt_bind_text(stmt, 1, name);
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+    }
+    if (row)
+        return hub_commit_name(id, err);
+    memcpy(id, name, HUB_COMMIT_ID + 1);
+    return HUB_OK;
+}
+
 static enum hub_status insert_commit(struct adding *a, char id[HUB_COMMIT_ID + 1], struct hub_error *err)
 {
     const struct hub_push_order *order = a->order;
     struct hub_stmt *stmt;
-    HUB_TRY(hub_commit_name(id, err));
+    HUB_TRY(name_commit(a, id, err));
     HUB_TRY(hub_db_query(a->db,
                          "INSERT INTO repo_commits (line, id, parent, who, title, message, at) VALUES"
                          " (?1, ?2, ?3, ?4, ?5, ?6, " HUB_DB_NOW ")",
@@ -273,7 +290,7 @@ static enum hub_status add(struct adding *a, struct hub_push *out, struct hub_er
     for (uint32_t i = 0; i < a->order->count; i++)
         HUB_TRY(apply(a, &a->order->changes[i], err));
     HUB_TRY(check_parent(a, err));
-    if (!a->changed) {
+    if (!a->changed && !a->order->name) {
         hub_db_rollback(a->db);
         return hub_push_named_in(a->db, a->order->repo, hub_view_of(a->head.id), out, err);
     }

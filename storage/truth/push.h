@@ -21,6 +21,7 @@ struct hub_change {
 struct hub_push_order {
     const char *repo, *branch, *who, *title, *message;
     const char *parent; /* that the head must be; NULL: any */
+    const char *name;   /* of the commit, which is one without a change, too; NULL: a new one */
     const struct hub_change *changes;
     uint32_t count;
     uint32_t root; /* where the objects are */
@@ -28,7 +29,8 @@ struct hub_push_order {
 
 /**
  * Add a commit. Later changes of a path win. One that changes nothing is none: `out` is the head then, also
- * where `parent` is the one before the head, for its answer may have been lost.
+ * where `parent` is the one before the head, for its answer may have been lost. A `name` that another commit
+ * has is not taken: the commit gets a new one.
  * @return HUB_CHANGED "commit-conflict": the head is not `parent`; HUB_NOT_FOUND "revision-not-found": there
  * is no such branch; HUB_INVALID: a path is a folder of another one, or an object was not sent
  */

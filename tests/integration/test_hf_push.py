@@ -12,6 +12,7 @@ from hub import quote, serving, until
 from test_access_twins import run
 from test_drafts import ARM, DOOR, ask, files_of, serve
 from test_drafts import push as native
+from test_revisions import begin, draft_of, replace
 
 REPO = "lab/arm-v30"
 
@@ -271,6 +272,28 @@ def test_a_dataset_that_was_published_by_other_means_is_pushed_to(hub):
     assert done.status == 200, done.body
     assert names(hub) == set(arm()) | {"README.md"} and before["sha"] != head(hub)["sha"]
     until(lambda: ask(hub, "GET", f"/api/v1/datasets/{REPO}").json().get("commit") == done.json()["commitOid"])
+
+
+def is_pushed_upon(hub, change):
+    """What is shown is what a push may state as its parent, and can be read on afterwards."""
+    shown, there = head(hub)["sha"], names(hub)
+    assert [b["targetCommit"] for b in ask(hub, "GET", f"/api/datasets/{REPO}/refs").json()["branches"]] == [shown]
+    assert push(hub, change, parent="0" * 40).status == 412 and head(hub)["sha"] == shown
+    done = push(hub, change, parent=shown)
+    assert done.status == 200, done.body
+    assert names(hub, rev=shown) == there and names(hub) == there | set(change)
+    until(lambda: hub.dataset(REPO).get("commit") == done.json()["commitOid"])
+    return done.json()["commitOid"]
+
+
+def test_what_is_shown_of_it_is_what_is_pushed_upon(hub):
+    assert ask(hub, "POST", native(hub, ARM, REPO) + "/commit").status == 200
+    first = is_pushed_upon(hub, {"notes/1.txt": b"1"})
+    replace(hub, first, {"notes/2.txt": b"2"}, id=REPO)
+    second = is_pushed_upon(hub, {"notes/3.txt": b"3"})
+    back = draft_of(begin(hub, REPO, base=second, **{"from": f"{REPO}@{first}"}))  # as an earlier state, which has a name already
+    assert ask(hub, "POST", back + "/commit").status == 200 and head(hub)["sha"] not in (first, second)
+    is_pushed_upon(hub, {"notes/4.txt": b"4"})
 
 
 def test_a_dataset_that_was_put_there_by_hand_is_not(hub):

@@ -33,7 +33,7 @@ enum hub_status hub_repo_is_current(const struct hub_app *app, const struct hub_
 
 struct adopting {
     const struct hub_app *app;
-    const char *id, *who;
+    const char *id, *who, *shown;
     struct hub_commit *heads; /* of its datasets; texts of their own */
     uint32_t head_count, head_capacity;
     struct hub_change *changes;
@@ -140,6 +140,7 @@ static enum hub_status commit(struct adopting *a, struct hub_error *err)
                                          .who = a->who,
                                          .title = "What was published by other means",
                                          .message = "",
+                                         .name = a->shown,
                                          .changes = a->changes,
                                          .count = a->count,
                                          .root = a->heads[0].root};
@@ -149,10 +150,10 @@ static enum hub_status commit(struct adopting *a, struct hub_error *err)
     return hub_push_turn(a->app->truth, push.number, HUB_PUSH_READY, "", err);
 }
 
-enum hub_status hub_repo_adopt(const struct hub_app *app, const char *id, const char *who,
+enum hub_status hub_repo_adopt(const struct hub_app *app, const char *id, const char *who, const char *shown,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(adopting_dispose) struct adopting a = {.app = app, .id = id, .who = who};
+    HUB_CLEANUP(adopting_dispose) struct adopting a = {.app = app, .id = id, .who = who, .shown = shown};
     struct hub_change *all;
     HUB_TRY(hub_commits_heads(app->truth, note_head, &a, err));
     if (!a.head_count)

@@ -11,9 +11,10 @@ HUB_MUST_USE enum hub_status hub_repo_is_current(const struct hub_app *app, cons
 /**
  * Make the datasets that were published below an id, or under it, a repo with one commit; or add what was
  * done to them since as a commit to the repo that there is.
+ * @param shown  the name of the commit: what clients were shown of the repo till now, and push upon
  * @return HUB_NOT_FOUND "dataset-not-found": nothing was published there
  */
 HUB_MUST_USE enum hub_status hub_repo_adopt(const struct hub_app *app, const char *id, const char *who,
-                                            struct hub_error *err);
+                                            const char *shown, struct hub_error *err);
 
 #endif

@@ -57,23 +57,25 @@ static struct hub_change put(const char *path, uint8_t byte)
     return change;
 }
 
-static enum hub_status push_to(const char *branch, const char *parent, const struct hub_change *changes,
-                               uint32_t count, char id[HUB_COMMIT_ID + 1])
+static enum hub_status add(struct hub_push_order order, char id[HUB_COMMIT_ID + 1])
 {
     HUB_CLEANUP(hub_push_dispose) struct hub_push push = {0};
-    const struct hub_push_order order = {.repo = repo.id,
-                                         .branch = branch,
-                                         .who = "token:ann",
-                                         .title = "t",
-                                         .message = "",
-                                         .parent = parent,
-                                         .changes = changes,
-                                         .count = count};
+    order.repo = repo.id;
+    order.who = "token:ann";
+    order.title = "t";
+    order.message = "";
     wrong = (struct hub_error){0};
     const enum hub_status st = hub_push_add(truth, &order, &push, &wrong);
     if (!st)
         snprintf(id, HUB_COMMIT_ID + 1, "%s", push.id);
     return st;
+}
+
+static enum hub_status push_to(const char *branch, const char *parent, const struct hub_change *changes,
+                               uint32_t count, char id[HUB_COMMIT_ID + 1])
+{
+    return add(
+        (struct hub_push_order){.branch = branch, .parent = parent, .changes = changes, .count = count}, id);
 }
 
 static enum hub_status note(void *user, const struct hub_push_file *file, struct hub_error *err)
@@ -115,6 +117,21 @@ Test(repos, each_commit_can_be_read)
     cr_expect_eq(wrong.problem, HUB_PROBLEM_REVISION_NOT_FOUND);
     cr_assert_eq(push_to("main", NULL, &second[1], 1, same), HUB_OK, "what changes nothing");
     cr_expect_str_eq(same, two, "is the head");
+}
+
+Test(repos, one_that_has_a_name_is_a_commit_of_that_name)
+{
+    static const char name[] = "0123456789012345678901234567890123456789";
+    char one[41], two[41];
+    const struct hub_change first = put("a", 1);
+    const struct hub_push_order order = {.branch = "main", .name = name, .changes = &first, .count = 1};
+    cr_assert_eq(add(order, one), HUB_OK, "%s", wrong.detail);
+    cr_expect_str_eq(one, name);
+    cr_assert_eq(add(order, two), HUB_OK, "it changes nothing, and has a name that is taken: %s",
+                 wrong.detail);
+    cr_expect_str_neq(two, name);
+    cr_expect_eq(strlen(two), strlen(name));
+    cr_expect_str_eq(files("main", ""), "a=1 ");
 }
 
 Test(repos, of_two_who_add_one_is_late)
