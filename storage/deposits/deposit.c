@@ -117,5 +117,6 @@ void hub_deposit_abandon(struct hub_deposit *deposit)
     hub_file_hasher_dispose(&deposit->hasher);
     hub_closep(&deposit->fd);
     hub_closep(&deposit->folder);
+    deposit->fd = deposit->folder = -1; /* once: the number may be another file's by then */
     hub_private_close(&deposit->place);
 }

@@ -48,6 +48,7 @@ static enum hub_status send(const char *who, uint64_t size, const char *bytes, c
     HUB_TRY(hub_deposit_begin(&deposits, 0, who, size, &deposit, &wrong));
     HUB_TRY(hub_deposit_write(&deposit, hub_view_of(bytes), &wrong));
     HUB_TRY(hub_deposit_finish(&deposit, sha256, out, &wrong));
+    cr_expect(deposit.fd < 0 && deposit.folder < 0, "it is closed once: the numbers are others' now");
     if (out)
         out->who = who;
     return HUB_OK;
