@@ -59,6 +59,8 @@ struct hub_app {
     uint64_t min_free;                    /* bytes that stay free on the disk of a root */
     bool read_only;                       /* the hub takes no changes */
     struct hub_keeping keeping;
+    char *const *refuse_broken; /* prefixes of repos whose broken commits get no tag */
+    uint32_t refuse_broken_count;
     atomic_uint_fast64_t spaces_changed; /* how many times the hub wrote what a namespace says of itself */
     atomic_uint_fast64_t xorb_bytes;     /* that came since all that wait were counted: api/xet/place.c */
     atomic_int_fast64_t xorbs_tidied_ms; /* when old ones were looked for (hub_time_mono_ms) */

@@ -316,6 +316,20 @@ static enum hub_status split_quotas(struct hub_config *config, struct hub_error 
     return HUB_OK;
 }
 
+/* "lab/", "lab/arm" or "/". */
+static enum hub_status check_prefixes(const struct hub_config *config, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < config->refuse_broken.count; i++) {
+        struct hub_view name = hub_view_of(config->refuse_broken.items[i]);
+        name.size -= name.size && name.data[name.size - 1] == '/';
+        if (name.size && !hub_path_plain(name))
+            return hub_fail(err, HUB_INVALID,
+                            "refuse-broken \"%.80s\" is not the beginning of ids such as lab/",
+                            config->refuse_broken.items[i]);
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err)
 {
     HUB_TRY(split_listen(config, err));
@@ -326,6 +340,7 @@ enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *e
     HUB_TRY(check_hf_upstream(config, err));
     HUB_TRY(split_tries(config, err));
     HUB_TRY(split_quotas(config, err));
+    HUB_TRY(check_prefixes(config, err));
     HUB_TRY(check_hook(config, err));
     HUB_TRY(check_auth_headers(config, err));
     return find_inspector(config, err);

@@ -34,6 +34,11 @@ static const struct hub_usage_option rows[] = {
      "refused, "
      "and what no commit took within a day goes.",
      WITHIN(SIZE, upload_cache, "50G", 0, 1024 * 1024 * GIB)},
+    {0, "refuse-broken", "PREFIX", NULL,
+     "Refuse tags of clients of Hugging Face on a commit that is broken, in repos whose ids begin with "
+     "PREFIX, "
+     "such as lab/ (/: all); may be given several times. Else such a tag carries a warning.",
+     AS(LIST, refuse_broken, "")},
     {0, "on-publish-url", "URL", NULL,
      "Address that a small JSON is POSTed to when a pushed dataset is published or refused, or meets its "
      "quota: "

@@ -29,6 +29,7 @@ struct hub_config {
     uint64_t cache_max, min_free, upload_cache;
     uint64_t keep_revisions, trash_ms;
     struct hub_list quota_texts; /* as given: PREFIX=SIZE */
+    struct hub_list refuse_broken;
     char *on_publish_url;
     char *state, *listen, *inspector, *file, *public_url, *bucket, *hf_author, *hf_upstream;
     uint64_t memory;
@@ -59,7 +60,7 @@ struct hub_config {
     uint16_t port;
     uint64_t tries, tries_ms; /* of failed_tries; 0: any number */
 
-    unsigned char sources[48]; /* where each option's value is from; 0: its default */
+    unsigned char sources[64]; /* where each option's value is from; 0: its default */
 };
 
 extern const struct hub_options hub_config_options;

@@ -3,8 +3,9 @@
 #include "server/facade/hf_push.h"
 
 #include "server/api/pushes/pushes.h"
+#include "storage/io/roots.h"
 
-enum { VERDICT_MS = 4000 };
+enum { VERDICT_MS = 4000, SURE_MS = 20000 };
 
 /* None is an empty one. */
 static enum hub_status read_body(const struct hub_request *request, json_t **out, struct hub_error *err)
@@ -75,6 +76,30 @@ enum hub_status hub_hf_branch_remove(struct hub_request *request, struct hub_res
 
 /* ---- tags ---- */
 
+static bool is_strict(const struct hub_app *app, const char *repo)
+{
+    for (uint32_t i = 0; i < app->refuse_broken_count; i++)
+        if (hub_path_below(repo, app->refuse_broken[i]))
+            return true;
+    return false;
+}
+
+/* Below a prefix of --refuse-broken nobody tags what cannot be read. */
+static enum hub_status check_sound(const struct hub_app *app, const char *repo, struct hub_push *at,
+                                   struct hub_error *err)
+{
+    if (!is_strict(app, repo))
+        return HUB_OK;
+    HUB_TRY(hub_push_await(app, repo, SURE_MS, at, err));
+    if (at->state == HUB_PUSH_WAITING)
+        return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_PENDING,
+                           "'%.200s' is still being inspected: create the tag again in a moment", repo);
+    if (at->state == HUB_PUSH_BROKEN)
+        return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_DATASET_BROKEN,
+                           "No tag is set, for '%.200s' is broken: %.500s", repo, at->reason);
+    return HUB_OK;
+}
+
 /* The tag is the last call of LeRobot's push: it says what became of all before it. */
 enum hub_status hub_hf_tag_add(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
@@ -90,6 +115,7 @@ enum hub_status hub_hf_tag_add(struct hub_request *request, struct hub_response 
     HUB_TRY(check_name(hub_view_of(name ? name : ""), err));
     HUB_TRY(
         hub_push_named(request->app->truth, written.row.id, hub_request_capture(request, "path"), &at, err));
+    HUB_TRY(check_sound(request->app, written.row.id, &at, err));
     HUB_TRY(hub_ref_add(request->app->truth, written.row.id, "tag", name, &at, err));
     HUB_TRY(hub_push_await(request->app, written.row.id, VERDICT_MS, &at, err));
     HUB_TRY(hub_hf_warn(response, &written.row, &at, err));
