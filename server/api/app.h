@@ -59,6 +59,7 @@ struct hub_app {
     uint64_t min_free;                    /* bytes that stay free on the disk of a root */
     bool read_only;                       /* the hub takes no changes */
     struct hub_keeping keeping;
+    uint64_t upload_part;       /* larger objects come in parts */
     char *const *refuse_broken; /* prefixes of repos whose broken commits get no tag */
     uint32_t refuse_broken_count;
     atomic_uint_fast64_t spaces_changed; /* how many times the hub wrote what a namespace says of itself */

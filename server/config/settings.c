@@ -34,6 +34,10 @@ static const struct hub_usage_option rows[] = {
      "refused, "
      "and what no commit took within a day goes.",
      WITHIN(SIZE, upload_cache, "50G", 0, 1024 * 1024 * GIB)},
+    {0, "upload-part", "BYTES", NULL,
+     "Clients of Hugging Face send files larger than this in parts of this size, at most 1G each: less than "
+     "what a proxy in front takes as one body.",
+     WITHIN(SIZE, upload_part, "5G", 64 * KIB, 1024 * 1024 * GIB)},
     {0, "refuse-broken", "PREFIX", NULL,
      "Refuse tags of clients of Hugging Face on a commit that is broken, in repos whose ids begin with "
      "PREFIX, "

@@ -26,7 +26,7 @@ struct hub_config {
     struct hub_list allow_targets;
     struct hub_list cors, hosts, trusted_proxies;
     struct hub_list upstreams; /* [NAME/=]REMOTE */
-    uint64_t cache_max, min_free, upload_cache;
+    uint64_t cache_max, min_free, upload_cache, upload_part;
     uint64_t keep_revisions, trash_ms;
     struct hub_list quota_texts; /* as given: PREFIX=SIZE */
     struct hub_list refuse_broken;

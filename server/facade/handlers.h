@@ -24,7 +24,8 @@ hub_handler hub_hf_preupload;                                             /* hf_
 hub_handler hub_hf_xet_token;                                             /* hf_xet.c */
 hub_handler hub_hf_lfs_batch, hub_hf_lfs_verify, hub_hf_lfs_done;         /* hf_lfs.c */
 hub_handler hub_hf_commit_done;                                           /* hf_commit.c */
-hub_body_opener hub_hf_lfs_open, hub_hf_commit_open;
+hub_handler hub_hf_lfs_part_done, hub_hf_lfs_join;                        /* hf_lfs_parts.c */
+hub_body_opener hub_hf_lfs_open, hub_hf_lfs_part_open, hub_hf_commit_open;
 hub_handler hub_hf_branch_add, hub_hf_branch_remove, hub_hf_tag_add, hub_hf_tag_remove; /* hf_refs.c */
 /* hf_upstream.c: unknown repositories, other addresses of known ones, uploads */
 hub_handler hub_hf_others, hub_hf_repo_others, hub_hf_uploads;

@@ -1,59 +1,18 @@
 /* Git LFS, as far as a push wants it: which objects are to be sent and where to, the objects, and whether
- * they came. The address of an object carries the right to send it, for clients send no token there. */
+ * they came. */
 #include "server/facade/handlers.h"
-#include "server/facade/hf_lfs_body.h"
-#include "server/facade/hf_push.h"
+#include "server/facade/hf_lfs_address.h"
+#include "server/facade/hf_lfs_parts.h"
+#include "server/facade/hf_room.h"
 
-#include "storage/access/link.h"
-#include "storage/deposits/deposit.h"
-#include "storage/text/number.h"
-#include "storage/text/time.h"
-#include "storage/truth/quotas.h"
+#include "storage/deposits/room.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ANSWER_BYTES = 8 * 1024 * 1024, HOURS_S = 24 * 3600 };
-#define ANYBODY "anybody"
+enum { ANSWER_BYTES = 64 * 1024 * 1024 }; /* an object of many parts has many addresses */
 #define LFS_TYPE "application/vnd.git-lfs+json"
-
-/* ---- addresses ---- */
-
-/* What is signed is no path that a link for readers could be of. */
-static enum hub_status write_signed(const char *repo, const char *oid, uint64_t size, struct hub_buf *out,
-                                    struct hub_error *err)
-{
-    return hub_buf_addf(out, err, "PUT object %s %" PRIu64 " of %s", oid, size, repo);
-}
-
-static enum hub_status sign(const struct hub_request *request, const char *repo,
-                            const struct hub_lfs_object *object, int64_t until_s, const char *by,
-                            char out[HUB_LINK_SIGNATURE + 1], struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB);
-    const uint8_t *key = request->access ? hub_access_link_key(request->access) : NULL;
-    if (!key)
-        return hub_fail(err, HUB_UNSUPPORTED, "this hub has no key that signs addresses of objects");
-    HUB_TRY(write_signed(repo, object->oid, object->size, &text, err));
-    const struct hub_link link = {hub_buf_view(&text), hub_view_of(by), until_s, 0};
-    return hub_link_sign(key, &link, out, err);
-}
-
-/* .../info/lfs/objects/OID/SIZE?key=UNTIL-BY-SIGNATURE */
-static enum hub_status write_address(const struct hub_request *request, const char *repo,
-                                     const struct hub_lfs_object *object, struct hub_buf *out,
-                                     struct hub_error *err)
-{
-    char signature[HUB_LINK_SIGNATURE + 1];
-    const int64_t until_s = hub_time_now_s() + HOURS_S;
-    const char *by = request->token ? request->token->id : ANYBODY;
-    HUB_TRY(sign(request, repo, object, until_s, by, signature, err));
-    return hub_buf_addf(out, err, "%s/datasets/%s/%s/info/lfs/objects/%s/%" PRIu64 "?key=%" PRId64 "-%s-%s",
-                        hub_base_url(request), hub_request_capture(request, "org").data,
-                        hub_request_capture(request, "name").data, object->oid, object->size, until_s, by,
-                        signature);
-}
 
 /* ---- which are to be sent ---- */
 
@@ -61,8 +20,8 @@ struct batch {
     struct hub_request *request;
     struct hub_hf_written written;
     struct hub_json json;
-    uint64_t left;      /* bytes that fit below all prefixes with a quota */
-    const char *prefix; /* of the one with the least room; NULL: there is none */
+    struct hub_hf_room room;
+    bool takes_parts, parts; /* the client's; some of the objects come so */
 };
 
 static void batch_dispose(struct batch *b)
@@ -89,12 +48,32 @@ static enum hub_status is_here(const struct batch *b, const struct hub_lfs_objec
     return !st || st == HUB_NOT_FOUND ? HUB_OK : hub_fail(err, st, "the objects cannot be read");
 }
 
-static enum hub_status put_actions(struct batch *b, const struct hub_lfs_object *object,
+/* An address each, by their numbers, as huggingface_hub looks for them. */
+static enum hub_status put_parts(struct batch *b, struct hub_lfs_target target, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    const struct hub_parted parted = {.size = target.object.size, .part_bytes = target.part_bytes};
+    char text[24];
+    uint32_t count;
+    HUB_TRY(hub_parts_count(&parted, &count, err));
+    (void)snprintf(text, sizeof text, "%" PRIu64, target.part_bytes);
+    hub_json_put_text(&b->json, "chunk_size", text);
+    while (target.part++ < count) {
+        url.size = 0;
+        HUB_TRY(hub_lfs_address_write(b->request, b->written.row.id, &target, &url, err));
+        (void)snprintf(text, sizeof text, "%" PRIu32, target.part);
+        hub_json_put_text(&b->json, text, url.data);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status put_actions(struct batch *b, const struct hub_lfs_object *object, uint64_t part_bytes,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB), verify = HUB_BUF_INIT(16 * KIB);
     const struct hub_request *request = b->request;
-    HUB_TRY(write_address(request, b->written.row.id, object, &url, err));
+    const struct hub_lfs_target target = {*object, part_bytes, 0};
+    HUB_TRY(hub_lfs_address_write(request, b->written.row.id, &target, &url, err));
     HUB_TRY(hub_buf_addf(&verify, err, "%s/datasets/%s/%s/info/lfs/verify", hub_base_url(request),
                          hub_request_capture(request, "org").data,
                          hub_request_capture(request, "name").data));
@@ -102,6 +81,8 @@ static enum hub_status put_actions(struct batch *b, const struct hub_lfs_object 
     hub_json_put_object(&b->json, "upload");
     hub_json_put_text(&b->json, "href", url.data);
     hub_json_put_object(&b->json, "header");
+    if (part_bytes)
+        HUB_TRY(put_parts(b, target, err));
     hub_json_end_object(&b->json);
     hub_json_end_object(&b->json);
     hub_json_put_object(&b->json, "verify");
@@ -111,30 +92,15 @@ static enum hub_status put_actions(struct batch *b, const struct hub_lfs_object 
     return hub_json_status(&b->json);
 }
 
-static enum hub_status note_quota(void *user, const struct hub_quota *quota, uint64_t used,
+/* Before a byte is sent. */
+static enum hub_status check_room(struct batch *b, const struct hub_lfs_object *object, uint64_t part_bytes,
                                   struct hub_error *err)
 {
-    struct batch *b = user;
-    const uint64_t left = quota->bytes > used ? quota->bytes - used : 0;
-    (void)err;
-    if (hub_view_starts(hub_view_of(b->written.row.id), quota->prefix) && left < b->left) {
-        b->left = left;
-        b->prefix = quota->prefix;
-    }
-    return HUB_OK;
-}
-
-/* Before a byte is sent. */
-static enum hub_status check_room(struct batch *b, const struct hub_lfs_object *object, struct hub_error *err)
-{
     const struct hub_deposits *deposits = b->request->app->deposits;
-    if (object->size > b->left)
-        return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_QUOTA_EXCEEDED,
-                           "the quota of '%.200s' has room for %" PRIu64
-                           " bytes more, and the object has %" PRIu64,
-                           b->prefix, b->left, object->size);
-    b->left -= b->prefix ? object->size : 0;
-    return hub_deposits_room(deposits->truth, object->size, deposits->budget_bytes, err);
+    const struct hub_parted parted = hub_lfs_parted(object, part_bytes, b->written.row.root, b->written.who);
+    HUB_TRY(hub_hf_room_take(&b->room, object->size, "the object", err));
+    return part_bytes ? hub_parts_room(deposits, &parted, err)
+                      : hub_room_to_wait(deposits, object->size, NULL, err);
 }
 
 static void put_error(struct batch *b, unsigned code, const char *message)
@@ -149,15 +115,17 @@ static enum hub_status answer_object(void *user, const struct hub_lfs_object *ob
 {
     struct batch *b = user;
     struct hub_error why = {0};
+    const uint64_t part_bytes = b->takes_parts ? hub_lfs_part_bytes(b->request->app, object->size) : 0;
     bool here = false;
     HUB_TRY(is_here(b, object, &here, err));
     hub_json_object(&b->json);
     hub_json_put_text(&b->json, "oid", object->oid);
     hub_json_put_uint(&b->json, "size", object->size);
-    if (!here && check_room(b, object, &why))
+    if (!here && check_room(b, object, part_bytes, &why))
         put_error(b, 507, why.detail);
     else if (!here)
-        HUB_TRY(put_actions(b, object, err));
+        HUB_TRY(put_actions(b, object, part_bytes, err));
+    b->parts |= !here && part_bytes;
     hub_json_end_object(&b->json);
     return hub_json_status(&b->json);
 }
@@ -165,17 +133,17 @@ static enum hub_status answer_object(void *user, const struct hub_lfs_object *ob
 enum hub_status hub_hf_lfs_batch(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(batch_dispose) struct batch b = {.request = request, .left = UINT64_MAX};
+    HUB_CLEANUP(batch_dispose) struct batch b = {.request = request};
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_TRY(hub_hf_written_open(request, &b.written, err));
-    HUB_TRY(hub_quotas_each(request->app->truth, note_quota, &b, err));
+    HUB_TRY(hub_hf_room_find(request->app->truth, b.written.row.id, &b.room, err));
     b.json = hub_json_to(hub_response_buffer(response, 200, LFS_TYPE, ANSWER_BYTES), err);
     hub_json_object(&b.json);
-    hub_json_put_text(&b.json, "transfer", "basic");
     hub_json_put_array(&b.json, "objects");
-    HUB_TRY(hub_lfs_batch_read(request->body, answer_object, &b, err));
+    HUB_TRY(hub_lfs_batch_read(request->body, &b.takes_parts, answer_object, &b, err));
     hub_json_end_array(&b.json);
+    hub_json_put_text(&b.json, "transfer", b.parts ? "multipart" : "basic");
     hub_json_end_object(&b.json);
     return hub_json_status(&b.json);
 }
@@ -224,77 +192,16 @@ static void free_incoming(struct hub_body_sink *sink)
     free(in);
 }
 
-static enum hub_status refuse(const char *why, struct hub_error *err)
-{
-    return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
-                       "the address of the object %s: ask for another", why);
-}
-
-/* The signer, as far as that token is still one that may write there. */
-static enum hub_status find_signer(struct hub_request *request, const char *repo, struct hub_view by,
-                                   char who[HUB_WRITER_CHARS], struct hub_error *err)
-{
-    const struct hub_token *token = NULL;
-    if (!hub_view_is(by, ANYBODY) &&
-        (!request->access || hub_access_find_id(request->access, by, &request->principal.address,
-                                                hub_time_now_ns() / 1000000, &token) != HUB_TOKEN_OK))
-        return refuse("was made with a token that is not valid any more", err);
-    request->principal.token = token ? token->name : NULL;
-    HUB_TRY(hub_hf_may_write(request, hub_view_of(repo), err));
-    hub_request_writer(request, who);
-    return HUB_OK;
-}
-
-/* UNTIL-BY-SIGNATURE of the query, which no log shows. False: it is not there. */
-static bool read_key(struct hub_request *request, uint64_t *until_s, struct hub_view *by,
-                     struct hub_view *signature)
-{
-    struct hub_view key = {NULL, 0};
-    for (unsigned i = 0; i < request->query_count; i++)
-        if (hub_view_is(request->query[i].name, "key"))
-            key = request->query[i].value;
-    if (request->query_text[0])
-        request->text[request->query_text - request->text] = '\0';
-    const char *first = key.size ? memchr(key.data, '-', key.size) : NULL;
-    if (!first || key.size < HUB_LINK_SIGNATURE + 1 ||
-        !hub_number_read((struct hub_view){key.data, (size_t)(first - key.data)}, INT64_MAX, until_s))
-        return false;
-    *signature = (struct hub_view){key.data + key.size - HUB_LINK_SIGNATURE, HUB_LINK_SIGNATURE};
-    if (signature->data <= first + 1)
-        return false;
-    *by = (struct hub_view){first + 1, (size_t)(signature->data - first - 2)};
-    return true;
-}
-
-static enum hub_status check_address(struct hub_request *request, const char *repo,
-                                     struct hub_lfs_object *object, char who[HUB_WRITER_CHARS],
-                                     struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB);
-    uint64_t until_s = 0;
-    struct hub_view by = {NULL, 0}, signature = {NULL, 0};
-    const uint8_t *key = request->access ? hub_access_link_key(request->access) : NULL;
-    if (!read_key(request, &until_s, &by, &signature) || !key ||
-        !hub_lfs_name_read(hub_request_capture(request, "oid"), object) ||
-        !hub_number_read(hub_request_capture(request, "size"), INT64_MAX, &object->size))
-        return refuse("is damaged", err);
-    HUB_TRY(write_signed(repo, object->oid, object->size, &text, err));
-    const struct hub_link link = {hub_buf_view(&text), by, (int64_t)until_s, 0};
-    if (!hub_link_is_signed(key, &link, signature))
-        return refuse("is damaged, or of another object", err);
-    if (until_s <= (uint64_t)hub_time_now_s())
-        return refuse("has expired", err);
-    return find_signer(request, repo, by, who, err);
-}
-
 static enum hub_status open_object(struct hub_request *request, uint64_t size, struct incoming_object *in,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(KIB);
     HUB_CLEANUP(hub_repo_row_dispose) struct hub_repo_row row = {0};
+    struct hub_lfs_target target;
     char who[HUB_WRITER_CHARS];
     HUB_TRY(hub_hf_written_id(request, &id, err));
-    HUB_TRY(check_address(request, id.data, &in->object, who, err));
+    HUB_TRY(hub_lfs_address_read(request, id.data, &target, who, err));
+    in->object = target.object;
     if (size != HUB_BODY_SIZE_UNKNOWN && size != in->object.size)
         return hub_fail(err, HUB_INVALID, "the object has %" PRIu64 " bytes, and %" PRIu64 " are announced",
                         in->object.size, size);

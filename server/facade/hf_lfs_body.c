@@ -31,7 +31,17 @@ static enum hub_status read_object(const json_t *item, hub_lfs_each each, void *
     return each(user, &object, err);
 }
 
-enum hub_status hub_lfs_batch_read(struct hub_view body, hub_lfs_each each, void *user, struct hub_error *err)
+static bool has_text(const json_t *list, const char *text)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(list, i, item) if (json_is_string(item) &&
+                                          strcmp(json_string_value(item), text) == 0) return true;
+    return false;
+}
+
+enum hub_status hub_lfs_batch_read(struct hub_view body, bool *takes_parts, hub_lfs_each each, void *user,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     HUB_TRY(parse(body, &document, err));
@@ -46,6 +56,7 @@ enum hub_status hub_lfs_batch_read(struct hub_view body, hub_lfs_each each, void
     if (!json_is_array(objects) || json_array_size(objects) > HUB_LFS_OBJECTS)
         return hub_fail(err, HUB_INVALID, "\"objects\" is not an array of at most %d objects",
                         HUB_LFS_OBJECTS);
+    *takes_parts = has_text(json_object_get(document, "transfers"), "multipart");
     json_array_foreach(objects, i, item) HUB_TRY(read_object(item, each, user, err));
     return HUB_OK;
 }
@@ -56,4 +67,37 @@ enum hub_status hub_lfs_object_read(struct hub_view body, hub_lfs_each each, voi
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     HUB_TRY(parse(body, &document, err));
     return read_object(document, each, user, err);
+}
+
+/* As it was answered, with its quotes; some clients take them off. */
+static bool read_etag(const json_t *item, uint8_t row[HUB_SHA256_BYTES])
+{
+    const char *text = json_string_value(json_object_get(item, "etag"));
+    struct hub_view etag = hub_view_of(text ? text : "");
+    if (etag.size >= 2 && etag.data[0] == '"' && etag.data[etag.size - 1] == '"')
+        etag = (struct hub_view){etag.data + 1, etag.size - 2};
+    return hub_unhex(etag, row, HUB_SHA256_BYTES);
+}
+
+enum hub_status hub_lfs_parts_read(struct hub_view body, uint32_t most, uint8_t (**rows)[HUB_SHA256_BYTES],
+                                   uint32_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_TRY(parse(body, &document, err));
+    const json_t *parts = json_object_get(document, "parts"), *item;
+    const size_t size = json_array_size(parts);
+    size_t i;
+    if (!size || size > most)
+        return hub_fail(err, HUB_INVALID, "\"parts\" is not an array of 1 to %u parts", (unsigned)most);
+    HUB_TRY(hub_new(rows, size, sizeof **rows, err));
+    json_array_foreach(parts, i, item)
+    {
+        if (json_integer_value(json_object_get(item, "partNumber")) != (json_int_t)i + 1)
+            return hub_fail(err, HUB_INVALID, "\"parts\" are numbered from 1, in their order");
+        if (!read_etag(item, (*rows)[i]))
+            return hub_fail(err, HUB_INVALID, "part %zu has another \"etag\" than any that was answered",
+                            i + 1);
+    }
+    *count = (uint32_t)size;
+    return HUB_OK;
 }

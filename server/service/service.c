@@ -191,6 +191,7 @@ enum hub_status hub_service_open_storage(struct hub_service *service, const stru
                                               .spare_bytes = config->min_free};
     app->deposits = &service->deposits;
     app->read_only = config->read_only;
+    app->upload_part = config->upload_part;
     app->refuse_broken = config->refuse_broken.items;
     app->refuse_broken_count = config->refuse_broken.count;
     app->keeping = (struct hub_keeping){config->keep_revisions, config->trash_ms};

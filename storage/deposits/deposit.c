@@ -2,6 +2,7 @@
 #include "storage/deposits/deposit.h"
 
 #include "storage/deposits/folder.h"
+#include "storage/deposits/room.h"
 #include "storage/io/fs.h"
 
 #include <errno.h>
@@ -11,25 +12,13 @@
 
 enum { LOOK_BYTES = 64 * 1024 * 1024 }; /* between two looks at the free space */
 
-static enum hub_status check_room(const struct hub_deposit *deposit, uint64_t more, struct hub_error *err)
-{
-    const uint64_t spare = deposit->deposits->spare_bytes;
-    uint64_t left = 0;
-    HUB_TRY(hub_fs_free_bytes(deposit->place.path, &left, err));
-    if (left >= spare && left - spare >= more)
-        return HUB_OK;
-    return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,
-                       "the disk has no room for %llu bytes more: %llu are free, and %llu of them stay so "
-                       "(--min-free)",
-                       (unsigned long long)more, (unsigned long long)left, (unsigned long long)spare);
-}
-
 static enum hub_status begin(struct hub_deposit *deposit, struct hub_error *err)
 {
     const struct hub_deposits *deposits = deposit->deposits;
-    HUB_TRY(hub_objects_folder(deposits, deposit->root, true, &deposit->place, &deposit->folder, err));
-    HUB_TRY(check_room(deposit, deposit->size, err));
-    HUB_TRY(hub_deposits_room(deposits->truth, deposit->size, deposits->budget_bytes, err));
+    HUB_TRY(hub_deposits_folder(deposits, deposit->root, "objects", true, &deposit->place, &deposit->folder,
+                                err));
+    HUB_TRY(hub_room_on_disk(deposits, deposit->place.path, deposit->size, err));
+    HUB_TRY(hub_room_to_wait(deposits, deposit->size, NULL, err));
     hub_private_name(deposit->name);
     deposit->fd = openat(deposit->folder, deposit->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (deposit->fd < 0)
@@ -58,7 +47,7 @@ enum hub_status hub_deposit_write(struct hub_deposit *deposit, struct hub_view b
         return hub_fail(err, HUB_TOO_BIG, "more bytes came than the %llu that the object has",
                         (unsigned long long)deposit->size);
     if (at / LOOK_BYTES != (at + bytes.size) / LOOK_BYTES) /* others write, too */
-        HUB_TRY(check_room(deposit, deposit->size - at, err));
+        HUB_TRY(hub_room_on_disk(deposit->deposits, deposit->place.path, deposit->size - at, err));
     HUB_TRY(hub_fs_write_fd(deposit->fd, bytes, err));
     return hub_file_hasher_add(&deposit->hasher, bytes, err);
 }

@@ -13,14 +13,14 @@
 
 enum { HOUR_MS = 3600 * 1000, MOST_OBJECTS = 10 * 1000 * 1000 };
 
-enum hub_status hub_objects_folder(const struct hub_deposits *deposits, uint32_t root, bool make,
-                                   struct hub_private *place, int *folder, struct hub_error *err)
+enum hub_status hub_deposits_folder(const struct hub_deposits *deposits, uint32_t root, const char *name,
+                                    bool make, struct hub_private *place, int *folder, struct hub_error *err)
 {
     if (root >= deposits->roots->count)
         return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROOT_MISSING,
                            "the root of the object is not served any more");
     HUB_TRY(hub_private_open(deposits->roots->roots[root].path, make, place, err));
-    return hub_private_folder(place->folder, "objects", make, folder, err);
+    return hub_private_folder(place->folder, name, make, folder, err);
 }
 
 /* The folder, and the name of an object there. */
@@ -29,7 +29,7 @@ static enum hub_status find(const struct hub_deposits *deposits, uint32_t root, 
                             struct hub_error *err)
 {
     hub_hex(sha256, HUB_SHA256_BYTES, name);
-    return hub_objects_folder(deposits, root, false, place, folder, err);
+    return hub_deposits_folder(deposits, root, "objects", false, place, folder, err);
 }
 
 static enum hub_status none(const char *name, struct hub_error *err)
@@ -80,7 +80,7 @@ enum hub_status hub_object_files_sync(const struct hub_deposits *deposits, uint3
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_closep) int folder = -1;
-    HUB_TRY(hub_objects_folder(deposits, root, true, &place, &folder, err));
+    HUB_TRY(hub_deposits_folder(deposits, root, "objects", true, &place, &folder, err));
     return syncfs(folder) ? hub_fail_errno(err, errno, "%s/objects", place.path) : HUB_OK;
 }
 
@@ -121,7 +121,7 @@ enum hub_status hub_object_file_take(const struct hub_deposits *deposits, uint32
     HUB_CLEANUP(hub_closep) int folder = -1;
     char name[HUB_OBJECT_NAME];
     hub_hex(sha256, HUB_SHA256_BYTES, name);
-    HUB_TRY(hub_objects_folder(deposits, root, true, &place, &folder, err));
+    HUB_TRY(hub_deposits_folder(deposits, root, "objects", true, &place, &folder, err));
     return linkat(directory, path, folder, name, 0) && errno != EEXIST
                ? hub_fail_errno(err, errno, "'%.200s' cannot be made an object", path)
                : HUB_OK;
@@ -135,7 +135,7 @@ enum hub_status hub_object_file_move(const struct hub_deposits *deposits, uint32
     HUB_CLEANUP(hub_closep) int folder = -1;
     char name[HUB_OBJECT_NAME];
     hub_hex(sha256, HUB_SHA256_BYTES, name);
-    HUB_TRY(hub_objects_folder(deposits, root, true, &place, &folder, err));
+    HUB_TRY(hub_deposits_folder(deposits, root, "objects", true, &place, &folder, err));
     return renameat(directory, path, folder, name)
                ? hub_fail_errno(err, errno, "'%.200s' cannot be made an object", path)
                : HUB_OK;
@@ -160,7 +160,7 @@ enum hub_status hub_object_files_each(const struct hub_deposits *deposits, uint3
     HUB_CLEANUP(hub_closep) int folder = -1;
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
     uint8_t sha256[HUB_SHA256_BYTES];
-    const enum hub_status st = hub_objects_folder(deposits, root, false, &place, &folder, NULL);
+    const enum hub_status st = hub_deposits_folder(deposits, root, "objects", false, &place, &folder, NULL);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : hub_fail(err, st, "the objects of a root cannot be read");
     HUB_TRY(hub_fs_list(folder, ".", MOST_OBJECTS, &names, err));
@@ -196,7 +196,7 @@ static void tidy_root(const struct hub_deposits *deposits, uint32_t root, int64_
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_closep) int folder = -1;
     HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
-    if (hub_objects_folder(deposits, root, false, &place, &folder, NULL) ||
+    if (hub_deposits_folder(deposits, root, "objects", false, &place, &folder, NULL) ||
         hub_fs_list(folder, ".", MOST_OBJECTS, &names, NULL))
         return;
     for (size_t i = 0; i < names.count; i++) {

@@ -15,7 +15,7 @@ static enum hub_status prepare(const struct hub_truth *truth, struct hub_db *db,
     return HUB_OK;
 }
 
-enum hub_status hub_deposits_room(struct hub_truth *truth, uint64_t more, uint64_t budget,
+enum hub_status hub_deposits_room(struct hub_truth *truth, uint64_t beside, uint64_t more, uint64_t budget,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
@@ -24,7 +24,7 @@ enum hub_status hub_deposits_room(struct hub_truth *truth, uint64_t more, uint64
     HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db, "SELECT bytes FROM deposited", &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
-    const uint64_t held = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    const uint64_t held = beside + (row ? (uint64_t)hub_stmt_int(stmt, 0) : 0);
     if (held <= budget && budget - held >= more)
         return HUB_OK;
     return hub_fail_as(err, HUB_NO_SPACE, HUB_PROBLEM_NO_SPACE,

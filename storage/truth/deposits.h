@@ -16,9 +16,10 @@ struct hub_deposit_row {
     uint64_t size;
 };
 
-/** Whether so many bytes more fit into `budget`: HUB_NO_SPACE "no-space". */
-HUB_MUST_USE enum hub_status hub_deposits_room(struct hub_truth *truth, uint64_t more, uint64_t budget,
-                                               struct hub_error *err);
+/** Whether so many bytes more fit into `budget`, with what waits `beside` all deposits: HUB_NO_SPACE
+ * "no-space". */
+HUB_MUST_USE enum hub_status hub_deposits_room(struct hub_truth *truth, uint64_t beside, uint64_t more,
+                                               uint64_t budget, struct hub_error *err);
 /** Note that a principal sent an object, for the first time or again. */
 HUB_MUST_USE enum hub_status hub_deposit_add(struct hub_truth *truth, const struct hub_deposit_row *row,
                                              struct hub_error *err);

@@ -6,7 +6,7 @@
 #include "server/api/pushes/spaces.h"
 #include "server/log/log.h"
 #include "storage/base/thread.h"
-#include "storage/deposits/deposit.h"
+#include "storage/deposits/parts.h"
 #include "storage/text/time.h"
 
 #include <stdio.h>
@@ -93,6 +93,7 @@ static void tidy(struct hub_pushes *p)
     if (hub_pushes_trim(p->app->truth, p->app->keeping.revisions, hub_time_now_ns() / 1000000 - DAY_MS,
                         NULL) == HUB_OK)
         hub_deposits_tidy(p->app->deposits);
+    hub_parts_tidy(p->app->deposits);
 }
 
 static void work(struct hub_pushes *p)

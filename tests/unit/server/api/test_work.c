@@ -137,6 +137,8 @@ static const struct {
     {"/datasets/{org}/{name}/info/lfs/objects/batch", NULL, BOUNDED},
     {"/datasets/{org}/{name}/info/lfs/verify", NULL, BOUNDED},
     {"/datasets/{org}/{name}/info/lfs/objects/{oid}/{size}", NULL, BOUNDED},
+    {"/datasets/{org}/{name}/info/lfs/objects/{oid}/{size}/{bytes}/{part}", NULL, BOUNDED},
+    {"/datasets/{org}/{name}/info/lfs/objects/{oid}/{size}/{bytes}", NULL, BOUNDED},
     {"/api/whoami-v2", NULL, BOUNDED},
     {"/api/datasets/{org}/{name}/{path}", NULL, DONE},
     {"/api/datasets/{path}", NULL, DONE},

@@ -96,7 +96,7 @@ Test(deposit, what_waits_has_a_budget)
     cr_assert_eq(send("token:ann", 5, "hello", NULL, NULL), HUB_OK);
     cr_expect_eq(send("token:ann", 96, "", NULL, NULL), HUB_NO_SPACE);
     cr_expect_eq(hub_deposits_expire(truth, hub_time_now_ns() / 1000000 + 1000, NULL), HUB_OK);
-    cr_expect_eq(hub_deposits_room(truth, 100, 100, NULL), HUB_OK, "what expired counts no more");
+    cr_expect_eq(hub_deposits_room(truth, 0, 100, 100, NULL), HUB_OK, "what expired counts no more");
 }
 
 static bool links(const struct hub_deposit_row *row, const char *path)
