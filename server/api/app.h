@@ -64,7 +64,6 @@ struct hub_app {
     uint32_t refuse_broken_count;
     atomic_uint_fast64_t spaces_changed; /* how many times the hub wrote what a namespace says of itself */
     atomic_uint_fast64_t xorb_bytes;     /* that came since all that wait were counted: api/xet/place.c */
-    atomic_int_fast64_t xorbs_tidied_ms; /* when old ones were looked for (hub_time_mono_ms) */
     atomic_uint shards;                  /* that are being taken: api/xet/shards.c */
     atomic_uint parked;                  /* requests for rows that keep their plan while they wait: field.c */
     int64_t started_ms;

@@ -274,6 +274,18 @@ def test_a_budget(tmp_path):
         assert Upload(hub).epoch != new.epoch
 
 
+def test_what_is_old_goes_by_itself(tmp_path):
+    """Whether or not somebody pushes again."""
+    with start(tmp_path) as hub:
+        upload = Upload(hub)
+        assert upload.xorb(FIRST).status == 200
+        folder = hub.root / ".minari-hub" / "xorbs" / upload.epoch
+        os.utime(folder, (1, 1))
+    with serve(tmp_path) as hub:
+        until(lambda: not folder.exists())
+        assert list(folder.parent.iterdir()) == []
+
+
 def test_many_at_once(hub):
     """64 xorbs at once, each of its own content, then one shard that needs them all."""
     upload = Upload(hub)

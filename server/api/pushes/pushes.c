@@ -4,6 +4,7 @@
 #include "server/api/pushes/lay.h"
 #include "server/api/pushes/sets.h"
 #include "server/api/pushes/spaces.h"
+#include "server/api/xet/place.h"
 #include "server/log/log.h"
 #include "storage/base/thread.h"
 #include "storage/deposits/parts.h"
@@ -83,7 +84,7 @@ static enum hub_status do_next(struct hub_pushes *p, struct hub_error *err)
     return publish(p, &repo, &push, err);
 }
 
-/* Old commits, and objects that none takes, or took. */
+/* Old commits, and what came that none takes, or took. */
 static void tidy(struct hub_pushes *p)
 {
     const int64_t now_ms = hub_time_mono_ms();
@@ -94,6 +95,7 @@ static void tidy(struct hub_pushes *p)
                         NULL) == HUB_OK)
         hub_deposits_tidy(p->app->deposits);
     hub_parts_tidy(p->app->deposits);
+    hub_xet_tidy(p->app);
 }
 
 static void work(struct hub_pushes *p)

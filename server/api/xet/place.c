@@ -2,12 +2,11 @@
 #include "server/api/xet/place.h"
 
 #include "storage/deposits/deposit.h"
-#include "storage/text/time.h"
 #include "storage/truth/repos.h"
 
 #include <stdio.h>
 
-enum { LOOKS = 16 /* at all that wait, while the budget fills once */, HOUR_MS = 3600 * 1000 };
+enum { LOOKS = 16 /* at all that wait, while the budget fills once */ };
 
 static enum hub_status open_xorbs(const struct hub_app *app, const char *repo, bool make,
                                   struct hub_xet_place *out, struct hub_error *err)
@@ -25,16 +24,6 @@ static enum hub_status open_xorbs(const struct hub_app *app, const char *repo, b
     return hub_private_folder(out->place.folder, "xorbs", make, &out->xorbs, err);
 }
 
-/* Once an hour, those that nobody uses any more. */
-static void tidy(struct hub_app *app, const struct hub_xet_place *place)
-{
-    const int64_t now_ms = hub_time_mono_ms();
-    int_fast64_t last = atomic_load(&app->xorbs_tidied_ms);
-    if ((!last || now_ms - last > HOUR_MS) &&
-        atomic_compare_exchange_strong(&app->xorbs_tidied_ms, &last, now_ms))
-        (void)!hub_epochs_fit(place->xorbs, app->deposits->budget_bytes, place->epoch, NULL);
-}
-
 enum hub_status hub_xet_place_find(const struct hub_request *request, const char *repo,
                                    struct hub_xet_place *out, struct hub_error *err)
 {
@@ -43,9 +32,7 @@ enum hub_status hub_xet_place_find(const struct hub_request *request, const char
     HUB_TRY(open_xorbs(request->app, repo, true, out, err));
     hub_request_writer(request, out->who);
     HUB_TRY(hub_epoch_key(out->who, repo, key, err));
-    HUB_TRY(hub_epoch_find(out->xorbs, key, out->epoch, err));
-    tidy(request->app, out);
-    return HUB_OK;
+    return hub_epoch_find(out->xorbs, key, out->epoch, err);
 }
 
 enum hub_status hub_xet_place_open(struct hub_request *request, struct hub_xet_place *out,
@@ -75,6 +62,17 @@ enum hub_status hub_xet_blame(enum hub_status st, struct hub_error *err)
     if (st == HUB_CORRUPT && err && !err->problem)
         err->problem = HUB_PROBLEM_BAD_REQUEST;
     return st;
+}
+
+void hub_xet_tidy(const struct hub_app *app)
+{
+    for (uint32_t root = 0; root < app->roots->count; root++) {
+        HUB_CLEANUP(hub_xet_place_close) struct hub_xet_place place = HUB_XET_PLACE_INIT;
+        if (!app->roots->roots[root].read_only &&
+            hub_private_open(app->roots->roots[root].path, false, &place.place, NULL) == HUB_OK &&
+            hub_private_folder(place.place.folder, "xorbs", false, &place.xorbs, NULL) == HUB_OK)
+            (void)!hub_epochs_fit(place.xorbs, app->deposits->budget_bytes, NULL, NULL);
+    }
 }
 
 /* All that wait are counted when a part of the budget came since the last time; so they keep to it. */

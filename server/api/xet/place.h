@@ -32,6 +32,9 @@ void hub_xet_place_close(struct hub_xet_place *place);
 HUB_MUST_USE enum hub_status hub_xet_place_count(const struct hub_xet_place *place, struct hub_app *app,
                                                  uint64_t bytes, struct hub_error *err);
 
+/** End uploads that nobody uses any more, and those that are over the budget. */
+void hub_xet_tidy(const struct hub_app *app);
+
 /** What a client sent is wrong: 400, where a file of the hub's own would be damaged (422). */
 enum hub_status hub_xet_blame(enum hub_status st, struct hub_error *err);
 
