@@ -3,12 +3,14 @@
 #include "server/facade/handlers.h"
 #include "server/facade/hf_lines.h"
 #include "server/facade/hf_push.h"
+#include "server/facade/hf_room.h"
 
 #include "server/api/pushes/pushes.h"
 #include "storage/deposits/deposit.h"
 #include "storage/text/base64.h"
 #include "storage/truth/push.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_CHANGES = 500000, VERDICT_MS = 2000, FILE_BYTES = HUB_HF_LINE };
@@ -17,6 +19,7 @@ struct incoming_commit {
     struct hub_body_sink sink; /* first */
     struct hub_app *app;
     struct hub_hf_written written;
+    struct hub_hf_room room;
     const char *branch;
     struct hub_buf line;       /* that has begun */
     struct hub_hf_line header; /* zeroed: it has not come */
@@ -52,6 +55,24 @@ static enum hub_status add_change(struct incoming_commit *in, enum hub_change_ki
     return HUB_OK;
 }
 
+/* What the repo has already takes no room again. */
+static enum hub_status check_room(struct incoming_commit *in, const char *path, struct hub_view bytes,
+                                  struct hub_error *err)
+{
+    struct hub_push_file known = {0};
+    uint8_t sum[HUB_DIGEST_MAX];
+    char what[320];
+    if (!in->room.prefix)
+        return HUB_OK;
+    HUB_TRY(hub_digest_of(HUB_SHA256, bytes, sum, err));
+    memcpy(known.sha256, sum, sizeof known.sha256);
+    const enum hub_status st = hub_push_object_find(in->app->truth, in->written.row.id, &known, err);
+    if (st != HUB_NOT_FOUND)
+        return st;
+    (void)snprintf(what, sizeof what, "'%.300s'", path);
+    return hub_hf_room_take(&in->room, bytes.size, what, err);
+}
+
 /* The bytes of a line become an object at once: they lie in memory no longer than the line does. */
 static enum hub_status keep_content(struct incoming_commit *in, const struct hub_hf_line *line,
                                     uint8_t *sha256, struct hub_error *err)
@@ -60,6 +81,7 @@ static enum hub_status keep_content(struct incoming_commit *in, const struct hub
     HUB_CLEANUP(hub_deposit_abandon) struct hub_deposit deposit = HUB_DEPOSIT_INIT;
     struct hub_deposit_row row;
     HUB_TRY(hub_base64_decode(line->content, &bytes, err));
+    HUB_TRY(check_room(in, line->path, hub_buf_view(&bytes), err));
     HUB_TRY(hub_deposit_begin(in->app->deposits, in->written.row.root, in->written.who, bytes.size, &deposit,
                               err));
     HUB_TRY(hub_deposit_write(&deposit, hub_buf_view(&bytes), err));
@@ -144,6 +166,7 @@ static enum hub_status open_commit(struct hub_request *request, struct incoming_
     if (wants_pull_request(request))
         return hub_fail_as(err, HUB_DENIED, HUB_PROBLEM_FORBIDDEN,
                            "This hub has no pull requests: commit to a branch");
+    HUB_TRY(hub_hf_room_find(request->app->truth, in->written.row.id, &in->room, err));
     return hub_push_named(request->app->truth, in->written.row.id, hub_view_of(in->branch), &head, err);
 }
 

@@ -16,8 +16,8 @@ bool hub_lfs_name_read(struct hub_view text, struct hub_lfs_object *out);
 
 typedef enum hub_status (*hub_lfs_each)(void *user, const struct hub_lfs_object *object,
                                         struct hub_error *err);
-/** {"operation": "upload", "transfers": […], "hash_algo": "sha256", "objects": [{"oid", "size"}, …]}: each, as
- * they come. `takes_parts`, set before: "multipart" is one of the transfers. */
+/** {"operation": "upload", "transfers": […], "hash_algo": "sha256", "objects": [{"oid", "size"}, …]}: each,
+ * as they come. `takes_parts`, set before: "multipart" is one of the transfers. */
 HUB_MUST_USE enum hub_status hub_lfs_batch_read(struct hub_view body, bool *takes_parts, hub_lfs_each each,
                                                 void *user, struct hub_error *err);
 /** {"oid", "parts": [{"partNumber": 1, "etag": "\"64 digits\""}, …]}, numbered in their order and at most

@@ -1,4 +1,4 @@
-/* A part that comes, and the list of all at the end: see hf_lfs_parts.h. The ETag of a part is its SHA-256. */
+/* A part that comes, and the list of all at the end: see hf_lfs_parts.h. A part's ETag is its SHA-256. */
 #include "server/facade/hf_lfs_parts.h"
 
 #include "server/facade/handlers.h"

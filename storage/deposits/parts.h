@@ -1,7 +1,7 @@
 /**
  * Objects that come in parts, in any order and over a day: one file in ROOT/.minari-hub/parts, as long as the
- * object, with the SHA-256 of each part that came behind it. So it goes on after a restart, and as soon as all
- * parts are there it is an object. What was left for HUB_DEPOSIT_HOURS goes. Safe from any thread.
+ * object, with the SHA-256 of each part that came behind it. So it goes on after a restart, and becomes an
+ * object when all parts are there. What was left for HUB_DEPOSIT_HOURS goes. Safe from any thread.
  */
 #ifndef HUB_DEPOSITS_PARTS_H
 #define HUB_DEPOSITS_PARTS_H
@@ -34,8 +34,8 @@ struct hub_object_part {
         .place = HUB_PRIVATE_INIT, .folder = -1, .fd = -1                                                    \
     }
 /** @param number  from 1
- *  @return HUB_NO_SPACE "no-space": neither the disk nor the budget takes the object; HUB_BUSY: it is being put
- *  together */
+ *  @return HUB_NO_SPACE "no-space": neither the disk nor the budget takes the object; HUB_BUSY: it is being
+ *  put together */
 HUB_MUST_USE enum hub_status hub_object_part_begin(const struct hub_deposits *deposits,
                                                    const struct hub_parted *of, uint32_t number,
                                                    struct hub_object_part *out, struct hub_error *err);

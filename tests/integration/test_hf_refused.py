@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from hub import until
+from test_access_twins import run
 from test_drafts import ARM, ask, files_of, serve
 
 REPO = "lab/arm-v30"
@@ -59,3 +60,23 @@ def test_a_tag_on_what_is_broken(tmp_path, prefix, refuses):
         assert tags == [] and ask(hub, "GET", f"/api/datasets/{REPO}").json()["siblings"], "the commit is there"
         assert run_client(hub, tmp_path, BROKEN, ARM, "tag") == ""  # as it was recorded
         assert [t["name"] for t in ask(hub, "GET", f"/api/datasets/{REPO}/refs").json()["tags"]] == ["v9", "v3.0"]
+
+
+SMALL = """
+add = lambda name, size: h.CommitOperationAdd(name, name[:1].encode() * size)
+api.create_commit(repo, [add("a.txt", 200000)], commit_message="it fits", **kw)
+api.create_commit(repo, [add("a.txt", 200000), add("c.txt", 200000)], commit_message="one is there already", **kw)
+try:
+    api.create_commit(repo, [add("d.txt", 200000), add("e.txt", 200000)], commit_message="both do not fit", **kw)
+except h.utils.HfHubHTTPError as e:
+    sys.exit(str(e))
+"""
+
+
+def test_small_files_keep_to_a_quota(tmp_path):
+    """They are in the commit itself, and one that does not fit is not stored."""
+    with serve(tmp_path, "--quota", "lab/=300K") as hub:
+        said = run_client(hub, tmp_path, SMALL)
+        assert "507 Server Error" in said and "the quota of 'lab/' has room for 107200 bytes more, and 'e.txt' has 200000" in said, said
+        assert {s["rfilename"] for s in ask(hub, "GET", f"/api/datasets/{REPO}").json()["siblings"]} == {"a.txt", "c.txt"}
+        assert len(list((hub.root / ".minari-hub" / "objects").iterdir())) == 3, "d.txt waits for another commit"
