@@ -80,3 +80,34 @@ def test_small_files_keep_to_a_quota(tmp_path):
         assert "507 Server Error" in said and "the quota of 'lab/' has room for 107200 bytes more, and 'e.txt' has 200000" in said, said
         assert {s["rfilename"] for s in ask(hub, "GET", f"/api/datasets/{REPO}").json()["siblings"]} == {"a.txt", "c.txt"}
         assert len(list((hub.root / ".minari-hub" / "objects").iterdir())) == 3, "d.txt waits for another commit"
+
+
+PUSH = """
+adds = [h.CommitOperationAdd(f"data/{i}.bin", bytes([i]) * 5000) for i in range(2)]
+try:
+    api.preupload_lfs_files(repo, adds[:1], **kw)
+    print("sent", flush=True)
+    input()
+    api.preupload_lfs_files(repo, adds[1:], **kw)
+    api.create_commit(repo, adds, commit_message="late", **kw)
+except h.utils.HfHubHTTPError as e:
+    sys.exit(f"{type(e).__name__} {e}")
+"""
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+def test_a_token_that_ends_in_the_middle(tmp_path, end):
+    """Its user reads that it is the token, and nothing of the push is there."""
+    with serve(tmp_path) as hub:
+        assert run_client(hub, tmp_path, "") == ""
+        token = run(hub.state, "token", "add", "eve", "--write", "lab/", *(("--expires", "20s") if end == "expired" else ())).strip()
+        until(lambda: ask(hub, "GET", "/api/whoami-v2", token=token).status == 200)
+        client = subprocess.Popen([sys.executable, "-c", HEAD.replace("api.create_repo", "pass # ") + PUSH], env=environment(hub, tmp_path, HF_TOKEN=token),
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert client.stdout.readline() == "sent\n", client.communicate()
+        if end == "revoked":
+            run(hub.state, "token", "revoke", "eve")
+        until(lambda: ask(hub, "GET", "/api/whoami-v2", token=token).status == 401)
+        said = client.communicate("\n", timeout=300)[1]
+        assert client.returncode == 1 and "401 Client Error" in said and end in said, said
+        assert ask(hub, "GET", f"/api/datasets/{REPO}").json()["siblings"] == []
