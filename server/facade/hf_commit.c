@@ -186,7 +186,8 @@ enum hub_status hub_hf_commit_open(struct hub_request *request, uint64_t size, s
     return st;
 }
 
-static enum hub_status add_push(struct incoming_commit *in, struct hub_push *out, struct hub_error *err)
+static enum hub_status add_push(const struct hub_request *request, struct incoming_commit *in,
+                                struct hub_push *out, struct hub_error *err)
 {
     const struct hub_push_order order = {.repo = in->written.row.id,
                                          .branch = in->branch,
@@ -196,7 +197,8 @@ static enum hub_status add_push(struct incoming_commit *in, struct hub_push *out
                                          .parent = in->header.parent,
                                          .changes = in->changes,
                                          .count = in->count,
-                                         .root = in->written.row.root};
+                                         .root = in->written.row.root,
+                                         .sharing = hub_hf_sharing(request)};
     HUB_TRY(hub_object_files_sync(in->app->deposits, in->written.row.root, err));
     HUB_TRY(hub_push_add(in->app->truth, &order, out, err));
     hub_pushes_wake(in->app->pushes);
@@ -234,7 +236,7 @@ enum hub_status hub_hf_commit_done(struct hub_request *request, struct hub_respo
     in->line.size = 0;
     if (!in->header.document)
         return hub_fail(err, HUB_INVALID, "the commit has no line \"header\"");
-    HUB_TRY(add_push(in, &push, err));
+    HUB_TRY(add_push(request, in, &push, err));
     HUB_TRY(hub_hf_warn(response, &in->written.row, &push, err));
     return answer(request, &push, response, err);
 }

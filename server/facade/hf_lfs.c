@@ -29,8 +29,8 @@ static void batch_dispose(struct batch *b)
     hub_hf_written_dispose(&b->written);
 }
 
-/* Whoever names a digest learns nothing of what others have: it is here if the asker sent it, or the repo
- * has it. */
+/* Whoever names a digest learns nothing of what others have: it is here if the asker sent it, or can read
+ * it. */
 static enum hub_status is_here(const struct batch *b, const struct hub_lfs_object *object, bool *out,
                                struct hub_error *err)
 {
@@ -40,6 +40,8 @@ static enum hub_status is_here(const struct batch *b, const struct hub_lfs_objec
     memcpy(file.sha256, object->sha256, sizeof file.sha256);
     memcpy(row.sha256, object->sha256, sizeof row.sha256);
     enum hub_status st = hub_push_object_find(app->truth, b->written.row.id, &file, err);
+    if (st == HUB_NOT_FOUND)
+        st = hub_push_object_shared(app->truth, row.root, hub_hf_sharing(b->request), &file, err);
     *out = !st && file.size == object->size;
     if (st != HUB_NOT_FOUND)
         return st;

@@ -98,6 +98,16 @@ enum hub_status hub_hf_written_open(struct hub_request *request, struct hub_hf_w
     return st;
 }
 
+static bool may_read(const void *request, const char *repo)
+{
+    return hub_request_may_read(request, hub_view_of(repo));
+}
+
+struct hub_repo_sharing hub_hf_sharing(const struct hub_request *request)
+{
+    return (struct hub_repo_sharing){may_read, request};
+}
+
 enum hub_status hub_hf_branch(const struct hub_request *request, const char **out, struct hub_error *err)
 {
     static const char heads[] = "refs/heads/";

@@ -27,6 +27,8 @@ HUB_MUST_USE enum hub_status hub_hf_written_id(const struct hub_request *request
 /** That repo. */
 HUB_MUST_USE enum hub_status hub_hf_written_open(struct hub_request *request, struct hub_hf_written *out,
                                                  struct hub_error *err);
+/** The repos that the asker can read: what is there need not be sent again to another one of the root. */
+struct hub_repo_sharing hub_hf_sharing(const struct hub_request *request);
 /** The branch that {rev} names, without refs/heads/. HUB_INVALID for what is none. Borrows the request. */
 HUB_MUST_USE enum hub_status hub_hf_branch(const struct hub_request *request, const char **out,
                                            struct hub_error *err);

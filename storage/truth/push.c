@@ -139,7 +139,7 @@ static enum hub_status put_file(struct adding *a, const struct hub_push_file *fi
     return insert_file(a, file, err);
 }
 
-/* A digest alone proves nothing: who names it sent the bytes, or the repo has them. */
+/* A digest alone proves nothing: who names it sent the bytes, or can read them. */
 static enum hub_status find_object(struct adding *a, const struct hub_change *change,
                                    struct hub_push_file *out, struct hub_error *err)
 {
@@ -160,7 +160,10 @@ static enum hub_status find_object(struct adding *a, const struct hub_change *ch
             memcpy(out->sha1, sha1.data, sizeof out->sha1);
         return HUB_OK;
     }
-    const enum hub_status st = hub_push_object_in(a->db, a->order->repo, out, err);
+    enum hub_status st = hub_push_object_in(a->db, a->order->repo, out, err);
+    if (st == HUB_NOT_FOUND)
+        st = hub_push_object_shared_in(a->db, hub_roots_key(a->held->roots, a->order->root, number),
+                                       a->order->sharing, out, err);
     hub_hex(change->sha256, sizeof change->sha256, hex);
     return st == HUB_NOT_FOUND
                ? hub_fail(err, HUB_INVALID, "'%.300s' names the object %s, which was not sent", change->path,

@@ -5,7 +5,7 @@
 #include "storage/truth/repos.h"
 
 enum hub_change_kind {
-    HUB_CHANGE_PUT,    /* a file of an object that its sender deposited, or that the repo has */
+    HUB_CHANGE_PUT,    /* a file of an object that its sender deposited, that the repo has, or a shared one */
     HUB_CHANGE_DELETE, /* nothing there is fine */
     HUB_CHANGE_EMPTY,  /* delete all below a folder; "" is all */
 };
@@ -25,6 +25,7 @@ struct hub_push_order {
     const struct hub_change *changes;
     uint32_t count;
     uint32_t root; /* where the objects are */
+    struct hub_repo_sharing sharing;
 };
 
 /**

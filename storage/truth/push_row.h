@@ -18,5 +18,9 @@ HUB_MUST_USE enum hub_status hub_push_file_in(struct hub_db *db, const struct hu
                                               struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_push_object_in(struct hub_db *db, const char *repo,
                                                 struct hub_push_file *out, struct hub_error *err);
+/** `root` as hub.db calls it. */
+HUB_MUST_USE enum hub_status hub_push_object_shared_in(struct hub_db *db, const char *root,
+                                                       struct hub_repo_sharing sharing,
+                                                       struct hub_push_file *out, struct hub_error *err);
 
 #endif

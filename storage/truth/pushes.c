@@ -338,3 +338,36 @@ enum hub_status hub_push_object_find(struct hub_truth *truth, const char *repo, 
     HUB_TRY(hub_truth_reader(truth, &db, err));
     return hub_push_object_in(db, repo, out, err);
 }
+
+enum hub_status hub_push_object_shared_in(struct hub_db *db, const char *root,
+                                          struct hub_repo_sharing sharing, struct hub_push_file *out,
+                                          struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row = sharing.may != NULL;
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT f.size, f.sha256, f.sha1, f.lfs, l.repo FROM repo_files f JOIN repo_lines"
+                           " l ON l.line = f.line JOIN repos r ON r.id = l.repo WHERE f.sha256 = ?1 AND"
+                           " r.root = ?2 GROUP BY l.repo",
+                           &stmt, err));
+    hub_stmt_bind_blob(stmt, 1, out->sha256, sizeof out->sha256);
+    hub_stmt_bind_text(stmt, 2, root);
+    while (row) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (row && sharing.may(sharing.user, hub_stmt_text(stmt, 4))) {
+            read_file(stmt, 0, out);
+            return HUB_OK;
+        }
+    }
+    return HUB_NOT_FOUND;
+}
+
+enum hub_status hub_push_object_shared(struct hub_truth *truth, uint32_t root,
+                                       struct hub_repo_sharing sharing, struct hub_push_file *out,
+                                       struct hub_error *err)
+{
+    struct hub_db *db;
+    char number[16];
+    HUB_TRY(hub_truth_reader(truth, &db, err));
+    return hub_push_object_shared_in(db, hub_roots_key(truth->roots, root, number), sharing, out, err);
+}

@@ -126,4 +126,14 @@ HUB_MUST_USE enum hub_status hub_push_changes(struct hub_truth *truth, const str
 HUB_MUST_USE enum hub_status hub_push_object_find(struct hub_truth *truth, const char *repo,
                                                   struct hub_push_file *out, struct hub_error *err);
 
+/** Repos whose objects somebody may use elsewhere, for he can read them; `may` NULL: none. */
+struct hub_repo_sharing {
+    bool (*may)(const void *user, const char *repo);
+    const void *user;
+};
+/** As hub_push_object_find, of any repo of a root that is shared. */
+HUB_MUST_USE enum hub_status hub_push_object_shared(struct hub_truth *truth, uint32_t root,
+                                                    struct hub_repo_sharing sharing,
+                                                    struct hub_push_file *out, struct hub_error *err);
+
 #endif

@@ -12,6 +12,7 @@ from hub import quote, serving, until
 from test_access_twins import run
 from test_drafts import ARM, DOOR, ask, files_of, serve
 from test_drafts import push as native
+from test_hf_refused import run_client
 from test_revisions import begin, draft_of, replace
 
 REPO = "lab/arm-v30"
@@ -342,6 +343,47 @@ def test_a_repo_is_renamed(hub):
     done = push(hub, {"README.md": b"# arm"}, "lab/arm-v31")
     assert done.status == 200 and "README.md" in names(hub, "lab/arm-v31")
     assert send(hub, "POST", "/api/repos/move", {"fromRepo": "lab/arm-v31", "toRepo": "other/arm", "type": "dataset"}).status == 403
+
+
+def test_what_can_be_read_elsewhere_is_not_sent_again(tmp_path):
+    """Objects are shared by repos; whoever cannot read the one that has them learns nothing, and sends his own."""
+    with serve(tmp_path) as hub:
+        data, oid = b"x" * 5000, sha256(b"x" * 5000)
+        create(hub)
+        push(hub, {"data/x.bin": data})
+        bob = run(hub.state, "token", "add", "bob", "--write", "team/").strip()
+        run(hub.state, "access", "set", "token:bob", "none", "lab/")
+        run(hub.state, "access", "set", "token:ann", "write", "team/")
+        until(lambda: ask(hub, "GET", f"/api/datasets/{REPO}", token=bob).status != 200 and create(hub, "team/other").status in (200, 409))
+        copied = [("lfsFile", {"path": "copy/of.bin", "algo": "sha256", "oid": oid})]
+        assert "actions" in batch(hub, [data], "team/other", token=bob).json()["objects"][0]
+        refused = commit(hub, copied, "team/other", token=bob)
+        assert refused.status == 400 and "was not sent" in refused.json()["error"]
+        assert "actions" not in batch(hub, [data], "team/other").json()["objects"][0]
+        before = {p.name for p in (hub.root / ".minari-hub/objects").iterdir()}
+        assert commit(hub, copied, "team/other").status == 200
+        assert {p.name for p in (hub.root / ".minari-hub/objects").iterdir()} == before
+        send(hub, "DELETE", "/api/repos/delete", {"name": "arm-v30", "organization": "lab", "type": "dataset"})
+        assert ask(hub, "GET", "/datasets/team/other/resolve/main/copy/of.bin").body == data
+
+
+COPIES = """
+from huggingface_hub import CommitOperationAdd as Add, CommitOperationCopy as Copy
+read = lambda name, repo=repo: open(h.hf_hub_download(repo, name, **kw), "rb").read()
+one = api.create_commit(repo, [Add("a.bin", b"1" * 5000), Add("t.txt", b"old")], commit_message="one", parent_commit=api.repo_info(repo, **kw).sha, **kw)
+api.create_commit(repo, [Add("a.bin", b"2" * 5000), Add("t.txt", b"new")], commit_message="two", parent_commit=one.oid, **kw)
+api.create_commit(repo, [Copy("a.bin", "old/a.bin", src_revision=one.oid), Copy("t.txt", "old/t.txt", src_revision=one.oid), Copy("a.bin", "b.bin")], commit_message="copies", **kw)
+assert (read("old/a.bin"), read("old/t.txt"), read("b.bin")) == (b"1" * 5000, b"old", b"2" * 5000)
+api.create_repo("lab/other", **kw)
+api.upload_file(path_or_fileobj=h.hf_hub_download(repo, "b.bin", **kw), path_in_repo="c.bin", repo_id="lab/other", **kw)
+assert read("c.bin", "lab/other") == b"2" * 5000
+"""
+
+
+def test_a_client_copies(hub, tmp_path):
+    """Files of this and of another revision, and of another repo: no byte of a large one is sent for it."""
+    assert run_client(hub, tmp_path, COPIES) == ""
+    assert sum(" hf-lfs-put " in line for line in hub.text_log().splitlines()) == 2
 
 
 def test_what_does_not_fit_is_refused_before_it_is_sent(tmp_path):
