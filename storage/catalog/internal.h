@@ -5,6 +5,7 @@
 
 #include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/fences.h"
 #include "storage/catalog/write.h"
 #include "storage/io/fs.h"
 #include "storage/sqlite/db.h"
@@ -62,20 +63,23 @@ struct hub_catalog {
     struct hub_lru *lru;                /* opened datasets, layouts, columns of episodes */
     atomic_size_t blob_bytes;           /* of all in memory: in the cache or in use */
     atomic_uint_fast64_t layouts_opened;
+    atomic_uint_fast64_t looks; /* numbers of looks and changes */
 
     pthread_t checker; /* of a large index after an unclean stop */
     struct hub_db *checked;
     atomic_bool check_ended;
 
-    pthread_mutex_t write_lock; /* the index's connection and all down to `dirty` */
+    pthread_mutex_t write_lock; /* the index's connection and all down to `changed` */
     struct hub_db *index;
     uint64_t next_serial;
     struct hub_summary_box **summaries; /* all, in snapshot order: what the next snapshot will show */
     uint32_t summary_count, summary_capacity;
     struct hub_summary_box **remote; /* what upstreams list, in the same order */
     uint32_t remote_count;
-    int64_t shown_ms; /* when the current snapshot was made */
-    bool dirty;       /* summaries differ from it */
+    int64_t shown_ms;         /* when the current snapshot was made */
+    bool dirty;               /* summaries differ from it */
+    struct hub_fence *fences; /* changes under way ... */
+    uint64_t changed[4096];   /* ... and of a place, by its hash, the number of the last one that is over */
 
     pthread_mutex_t lock;           /* all below; held briefly */
     struct hub_dataset_box *opened; /* every dataset in memory */

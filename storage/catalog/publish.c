@@ -128,6 +128,14 @@ enum hub_status hub_catalog_take_turn(struct hub_catalog *catalog, const struct 
     return st;
 }
 
+static enum hub_status check_fence(const struct hub_catalog *catalog, const struct hub_draft *draft,
+                                   struct hub_error *err)
+{
+    return hub_fence_passes(catalog, draft->root, draft->path, draft->seen)
+               ? HUB_OK
+               : hub_fail(err, HUB_CHANGED, "%s was deleted, renamed or replaced meanwhile", draft->id);
+}
+
 static enum hub_status check_draft(const struct hub_draft *draft, struct hub_error *err)
 {
     for (uint32_t i = 1; i < draft->file_count; i++)
@@ -289,8 +297,10 @@ static enum hub_status publish(struct hub_publication *all, const struct hub_dra
                                struct hub_error *err)
 {
     struct hub_catalog *catalog = all->catalog;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        HUB_TRY(check_fence(catalog, &drafts[i], err));
         HUB_TRY(check_draft(&drafts[i], err));
+    }
     const bool large = count_found(drafts, count) > LARGE_EPISODES;
     if (large)
         HUB_TRY(make_room(catalog->index, true, err));

@@ -4,6 +4,7 @@
 #ifndef HUB_CATALOG_WRITE_H
 #define HUB_CATALOG_WRITE_H
 
+#include "storage/catalog/fences.h"
 #include "storage/catalog/summary.h"
 #include "storage/model/findings.h"
 
@@ -38,6 +39,7 @@ struct hub_draft {
     const char *revision;
     const char *note; /* NULL, or the key of a note that is put down with it */
     struct hub_view note_value;
+    uint64_t seen; /* by which look (fences.h): HUB_CHANGED where the hub changed its place since */
     /* HUB_CHANGED when it was lost; NULL: whatever was there before is replaced */
     const struct hub_turn *turn;
 };

@@ -41,10 +41,11 @@ static enum hub_status show_pending(struct hub_scanner *s, struct hub_tracked_da
                                     .format = tracked->formats[0],
                                     .reason = reason,
                                     .root = tracked->root,
-                                    .status = HUB_DATASET_PENDING};
-    HUB_TRY(hub_scan_publish(s, draft, files, NULL, err));
-    tracked->shown = true;
-    return HUB_OK;
+                                    .status = HUB_DATASET_PENDING,
+                                    .seen = tracked->sweep};
+    const enum hub_status st = hub_scan_publish(s, draft, files, NULL, err);
+    tracked->shown = !st;
+    return st == HUB_CHANGED ? HUB_OK : st; /* the hub itself changes it */
 }
 
 /* What nobody has to inspect: plain files, and what cannot be inspected. */

@@ -281,6 +281,7 @@ struct hub_draft hub_work_draft(const struct hub_work *w)
                               .parts = w->parts,
                               .part_count = w->plan.part_count,
                               .revision = "",
+                              .seen = w->seen,
                               .turn = &w->turn};
 }
 

@@ -243,7 +243,7 @@ static void run_locked(struct hub_scanner *s, struct hub_look *look)
 {
     const bool narrow = s->complete && widen(s, look);
     const int64_t began_ms = hub_time_mono_ms();
-    s->sweep++;
+    s->sweep = hub_catalog_look(s->catalog);
     s->sweeping = true;
     pthread_mutex_unlock(&s->workers.lock);
     const bool done = narrow && run(s, look, began_ms);

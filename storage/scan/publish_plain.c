@@ -78,6 +78,8 @@ struct hub_batched {
     struct hub_tracked_dataset *tracked;
     struct hub_fileset files;
     char *reason, *note;
+    unsigned changes; /* that the hub had made of it */
+    bool published;
     struct bare bare;
 };
 
@@ -102,8 +104,11 @@ enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
     HUB_TRY(hub_tracked_key(s, tracked->root, tracked->id, &note));
     if (!batch->count)
         batch->began_ms = hub_time_mono_ms();
-    batch->sets[batch->count++] = (struct hub_batched){
-        .tracked = tracked, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
+    batch->sets[batch->count++] = (struct hub_batched){.tracked = tracked,
+                                                       .changes = tracked->changes,
+                                                       .files = *files,
+                                                       .reason = why,
+                                                       .note = hub_buf_take(&note, NULL)};
     why = NULL;
     batch->file_count += files->count;
     /* what a driver claimed is found while directories are asked about, which may take its time */
@@ -129,24 +134,27 @@ static enum hub_status make_draft(struct hub_batched *set, struct hub_draft *dra
         .reason = set->reason ? set->reason : "",
         .root = tracked->root,
         .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
+        .seen = tracked->sweep,
         .note = set->note,
         .note_value = {(const char *)&tracked->signature, sizeof tracked->signature},
     };
     return complete(draft, &set->bare, &set->files, NULL, err);
 }
 
-/* One that cannot be published keeps none before it from being. */
+/* One that cannot be published keeps none before it from being; one that the hub changes just now, none at
+ * all. */
 static enum hub_status publish(struct hub_scanner *s, const struct hub_batch *batch, struct hub_draft *drafts,
-                               uint32_t *done, struct hub_error *err)
+                               struct hub_error *err)
 {
     for (uint32_t i = 0; i < batch->count; i++)
         HUB_TRY(make_draft(&batch->sets[i], &drafts[i], err));
-    if (hub_catalog_publish_all(s->catalog, drafts, batch->count, NULL) == HUB_OK) {
-        *done = batch->count;
-        return HUB_OK;
+    const bool all = hub_catalog_publish_all(s->catalog, drafts, batch->count, NULL) == HUB_OK;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const enum hub_status st = all ? HUB_OK : hub_catalog_publish(s->catalog, &drafts[i], err);
+        if (st && st != HUB_CHANGED)
+            return st;
+        batch->sets[i].published = !st;
     }
-    for (; *done < batch->count; ++*done)
-        HUB_TRY(hub_catalog_publish(s->catalog, &drafts[*done], err));
     return HUB_OK;
 }
 
@@ -159,14 +167,15 @@ static void clear(struct hub_batch *batch)
 
 enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch, struct hub_error *err)
 {
-    uint32_t done = 0;
     if (!batch->count)
         return HUB_OK;
     HUB_CLEANUP(hub_freep) struct hub_draft *drafts = calloc(batch->count, sizeof *drafts);
-    const enum hub_status st = drafts ? publish(s, batch, drafts, &done, err) : hub_no_memory(err);
+    const enum hub_status st = drafts ? publish(s, batch, drafts, err) : hub_no_memory(err);
     pthread_mutex_lock(&s->workers.lock);
-    for (uint32_t i = 0; i < done; i++) {
+    for (uint32_t i = 0; i < batch->count; i++) {
         struct hub_tracked_dataset *tracked = batch->sets[i].tracked;
+        if (!batch->sets[i].published || batch->sets[i].changes != tracked->changes)
+            continue;
         tracked->shown = tracked->ready = true;
         tracked->published = tracked->signature;
     }

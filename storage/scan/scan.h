@@ -15,6 +15,7 @@
 #define HUB_SCAN_SCAN_H
 
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/fences.h"
 #include "storage/read/read.h"
 #include "storage/truth/truth.h"
 
@@ -99,6 +100,23 @@ void hub_scanner_reinspect(struct hub_scanner *scanner, const char *id);
 void hub_scanner_sweep(struct hub_scanner *scanner);
 /** Files were published, changed or removed at this path of a root: look at them now. Cheap, any thread. */
 void hub_scanner_look(struct hub_scanner *scanner, uint32_t root, const char *path);
+
+/* ---- changes that the hub itself makes (hold.c) ---- */
+
+/** A dataset that the hub deletes, renames or replaces: while it is held nothing of its place gets into the
+ * catalogue, and afterwards nothing that was seen there before. Texts are borrowed; any thread. */
+struct hub_hold {
+    struct hub_fence fence;
+    uint32_t root;
+    const char *id, *path;
+};
+void hub_scanner_hold(struct hub_scanner *scanner, uint32_t root, const char *id, const char *path,
+                      struct hub_hold *hold);
+/** List it no more. What fails is done by the look that follows. */
+void hub_scanner_withdraw(struct hub_scanner *scanner, const struct hub_hold *hold);
+/** Its files are another's, or gone, if they `changed`. Its place is looked at now. */
+void hub_scanner_release(struct hub_scanner *scanner, struct hub_hold *hold, bool changed);
+
 /** Wait until idle or the timeout: true when idle. */
 bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);
 

@@ -40,6 +40,7 @@ struct hub_tracked_dataset {
     bool given_up;     /* after trouble of this machine: idle until it changes or a sweep is asked for */
     bool refused;      /* what is shown is of files that we may not read: looked at again without a change */
     uint32_t requests; /* that waited for it since it was published last */
+    unsigned changes;  /* that the hub itself made of it */
     unsigned rounds;   /* inspections that came to their end */
     unsigned limited;  /* parts that used up what an inspection may have, since the last pause */
     unsigned troubles; /* inspections that trouble of this machine ended, in a row */
@@ -68,6 +69,8 @@ struct hub_work {
     uint32_t root;
     bool single_files;
     uint64_t signature;
+    uint64_t seen;    /* the look that saw its files last: see storage/catalog/fences.h */
+    unsigned changes; /* that the hub had made of it before it is published */
     struct hub_turn turn;
     atomic_bool refused; /* a file of the plan or of a part */
     struct hub_fileset files;
@@ -130,7 +133,7 @@ struct hub_scanner {
     struct hub_work *works;
     unsigned running; /* datasets */
     unsigned missed;  /* sweeps in a row that could not look everywhere */
-    uint64_t sweep;   /* number of the current or last, looks included */
+    uint64_t sweep;   /* number of the current or last, looks included: hub_catalog_look */
     bool sweeping, sweep_wanted;
     bool sweep_for_changes; /* the one at sweep_at_ms is for changes that a look cannot answer */
     bool complete;          /* the last sweep saw all there is, so that a part of it may be looked at */

@@ -369,7 +369,7 @@ void hub_scan_sweep(struct hub_scanner *s)
     hub_looks_take_events(s);
     pthread_mutex_lock(&s->workers.lock);
     hub_looks_cover(s, NULL);
-    s->sweep++;
+    s->sweep = hub_catalog_look(s->catalog);
     s->sweeping = true;
     s->sweep_wanted = s->sweep_for_changes = false;
     s->sweep_at_ms = INT64_MAX;

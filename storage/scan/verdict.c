@@ -26,6 +26,7 @@ static struct hub_draft bare_draft_of(const struct hub_work *w, const char *form
                               .reason = reason,
                               .root = w->root,
                               .status = status,
+                              .seen = w->seen,
                               .turn = w->turn.attempt ? &w->turn : NULL}; /* none was to be had */
 }
 
@@ -123,8 +124,9 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
     hub_store_forget(s->store, w->root, w->path);
     pthread_mutex_lock(&s->workers.lock);
     w->tracked->state = HUB_TRACKED_IDLE;
+    const bool changed = w->changes != w->tracked->changes; /* after it was published */
     w->tracked->shown = w->tracked->ready = true;
-    w->tracked->published = w->signature;
+    w->tracked->published = changed ? 0 : w->signature;
     w->tracked->refused = w->refused;
     w->tracked->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
     w->tracked->requests = 0;
@@ -133,18 +135,32 @@ static void mark_published(struct hub_work *w, bool failed, bool limited)
     s->progress.inspected++;
     s->progress.no_space = false;
     s->progress.failed += failed;
+    if (changed)
+        hub_tracked_wait(s, w->tracked, 0);
     pthread_mutex_unlock(&s->workers.lock);
+}
+
+/* What the hub changes from here on is found out where it is published, or after that. */
+static uint64_t begin_to_publish(struct hub_work *w)
+{
+    struct hub_scanner *s = w->scanner;
+    pthread_mutex_lock(&s->workers.lock);
+    w->changes = w->tracked->changes;
+    pthread_mutex_unlock(&s->workers.lock);
+    return hub_catalog_look(s->catalog);
 }
 
 void hub_work_publish(struct hub_work *w, enum hub_status st, struct hub_error *err)
 {
     const bool verdict = hub_scan_is_verdict(st),
                limited = w->has_limited || (verdict && hub_scan_is_limit(err));
+    const uint64_t seen = begin_to_publish(w);
     struct hub_error changed;
     if ((!st || verdict) && hub_work_check_unchanged(w, &changed)) {
         *err = changed;
         st = changed.status;
     } else if (!st || verdict) {
+        w->seen = seen;
         st = verdict ? publish_verdict(w, st, err)
                      : hub_scan_publish(w->scanner, hub_work_draft(w), &w->files, &w->plan, err);
     }

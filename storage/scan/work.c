@@ -41,6 +41,7 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_tracked_datas
     w->root = tracked->root;
     w->single_files = tracked->single_files;
     w->signature = tracked->signature;
+    w->seen = tracked->sweep;
     w->began_ms = hub_time_mono_ms();
     w->job_files = calloc(tracked->files.count + (size_t)1, sizeof *w->job_files);
     if (!w->id || !w->path || !w->job_files) {

@@ -6,8 +6,10 @@
 #include "storage/inspect/inspect.h"
 #include "storage/io/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -85,6 +87,32 @@ static inline struct hub_inspector *scan_inspector(void)
         abort();
     }
     return inspector;
+}
+
+static inline pid_t scan_parent_of_inspector(const char *pid)
+{
+    char path[300];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%*d (minari-inspect) %*c %d", &parent) != 1)
+        parent = 0;
+    if (f)
+        fclose(f);
+    return parent;
+}
+
+/** To the inspector of this process. */
+static inline void scan_signal_inspector(int number)
+{
+    unsigned found = 0;
+    DIR *dir = opendir("/proc");
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        if (scan_parent_of_inspector(entry->d_name) == getpid())
+            found += kill(atoi(entry->d_name), number) == 0;
+    closedir(dir);
+    if (found != 1)
+        abort();
 }
 #endif
 

@@ -145,7 +145,6 @@ static enum hub_status move_away(struct hub_app *app, const struct hub_commit *w
                            "the root of '%.200s' is not served any more", was->dataset);
     const char *root = app->roots->roots[was->root].path;
     HUB_TRY(hub_kept_move(root, was->path, was->id, err));
-    hub_scanner_look(app->scanner, was->root, was->path);
     hub_revisions_look(app, was->root, was->path, was->id);
     return HUB_OK;
 }
@@ -160,11 +159,19 @@ enum hub_status hub_delete_commit(struct hub_app *app, const struct hub_commit *
                                   .root = head->root,
                                   .path = head->path,
                                   .changes = {.known = true, .removed = head->files}};
+    struct hub_hold hold;
     memcpy(deletion.parent, head->id, sizeof deletion.parent);
     HUB_TRY(hub_head_check(app, head, err));
     HUB_TRY(hub_commit_name(deletion.id, err));
-    HUB_TRY(hub_commit_add(app->truth, &deletion, true, err));
-    return move_away(app, head, err);
+    hub_scanner_hold(app->scanner, head->root, head->dataset, head->path, &hold);
+    enum hub_status st = hub_commit_add(app->truth, &deletion, true, err);
+    const bool deleted = !st;
+    if (deleted) {
+        hub_scanner_withdraw(app->scanner, &hold);
+        st = move_away(app, head, err);
+    }
+    hub_scanner_release(app->scanner, &hold, deleted);
+    return st;
 }
 
 void hub_revisions_recover(struct hub_app *app)

@@ -80,20 +80,31 @@ static bool is_refused(const struct hub_publishing *c)
 
 /* ---- when it is listed ---- */
 
+static bool is_listed(const struct hub_publishing *c)
+{
+    const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
+    const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
+    const bool listed =
+        summary && summary->status != HUB_DATASET_PENDING && (summary->serial != c->serial || !*c->row.base);
+    hub_snapshot_put(all);
+    return listed;
+}
+
+/* Somebody deleted or renamed it before it was listed. */
+static bool is_gone(const struct hub_publishing *c)
+{
+    HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
+    const enum hub_status st = hub_commit_head(c->app->truth, c->row.dataset, &head, NULL);
+    return st == HUB_NOT_FOUND || (!st && head.kind == HUB_COMMIT_DELETE);
+}
+
 /* Whoever published it finds it: wait until the catalogue has it, for a while. */
-static void await_listed(const struct hub_publishing *c)
+static void await_listed(const struct hub_publishing *c, bool published)
 {
     const int64_t end_ms = hub_time_mono_ms() + LISTED_MS;
-    bool listed = false;
-    while (!listed && hub_time_mono_ms() < end_ms) {
-        const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
-        const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
-        listed = summary && summary->status != HUB_DATASET_PENDING &&
-                 (summary->serial != c->serial || !*c->row.base);
-        hub_snapshot_put(all);
+    while (!is_listed(c) && hub_time_mono_ms() < end_ms && !(published && is_gone(c))) {
         hub_scanner_prioritize(c->app->scanner, c->row.dataset);
-        if (!listed)
-            nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
     }
 }
 
@@ -105,7 +116,7 @@ static void await_other(const struct hub_publishing *c)
         hub_roots_open(c->app->roots, c->row.root, c->row.path, O_PATH, &fd, NULL))
         return;
     hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
-    await_listed(c);
+    await_listed(c, false);
 }
 
 /* ---- publishing ---- */
@@ -132,52 +143,51 @@ static uint64_t listed_serial(const struct hub_publishing *c)
     return serial;
 }
 
-static enum hub_status take_place(struct hub_publishing *c, struct hub_error *err)
+/* It is claimed: nobody else publishes there. */
+static enum hub_status put_in_place(struct hub_publishing *c, bool *changed, struct hub_error *err)
 {
-    HUB_TRY(hub_draft_check_free(c->app, &c->row, err));
-    enum hub_status st = claim(c, err);
-    if (!st) {
-        memcpy(c->row.commit, c->commit, sizeof c->row.commit);
-        c->serial = listed_serial(c);
-        const struct hub_draft_place place = hub_draft_place_of(&c->row);
-        st = hub_draft_put_in_place(&c->draft, &c->facts.files, &place, err);
-    }
-    if (st == HUB_EXISTS || st == HUB_CHANGED)
-        await_other(c);
-    return st;
+    memcpy(c->row.commit, c->commit, sizeof c->row.commit);
+    const struct hub_draft_place place = hub_draft_place_of(&c->row);
+    HUB_TRY(hub_draft_put_in_place(&c->draft, &c->facts.files, &place, err));
+    *changed = true;
+    hub_draft_commit_of(&c->row, &c->facts, c->message, &c->made);
+    HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
+    hub_draft_keep_digests(c->app, &c->row, &c->facts);
+    return HUB_OK;
 }
 
-/* Of the same files, which may be the same links, nothing that is listed changes but the commit: it is listed
- * again all the same. */
-static bool is_same_tree(const struct hub_publishing *c)
+/* What is listed once its place is released is what was put there, though its files be the same. */
+static enum hub_status take_place(struct hub_publishing *c, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_commit_dispose) struct hub_commit base = {0};
-    return *c->row.base &&
-           !hub_commit_named(c->app->truth, c->row.dataset, hub_view_of(c->row.base), &base, NULL) &&
-           strcmp(base.tree, c->made.tree) == 0;
+    struct hub_hold hold;
+    bool changed = false;
+    HUB_TRY(hub_draft_check_free(c->app, &c->row, err));
+    HUB_TRY(claim(c, err));
+    hub_scanner_hold(c->app->scanner, c->row.root, c->row.dataset, c->row.path, &hold);
+    c->serial = listed_serial(c);
+    const enum hub_status st = put_in_place(c, &changed, err);
+    hub_scanner_release(c->app->scanner, &hold, changed);
+    return st;
 }
 
 static enum hub_status publish(struct hub_publishing *c, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "published", NULL};
-    HUB_TRY(take_place(c, err));
-    hub_draft_commit_of(&c->row, &c->facts, c->message, &c->made);
-    HUB_TRY(hub_draft_publish(c->app->truth, c->row.id, &c->made, true, err));
+    const enum hub_status st = take_place(c, err);
+    if (st == HUB_EXISTS || st == HUB_CHANGED)
+        await_other(c);
+    HUB_TRY(st);
     keep_verdict(c);
     hub_log_event(c->app->log, &event, "%s by %s: %u files, %llu bytes, commit %s", c->row.dataset,
                   c->row.who, c->facts.files.count, (unsigned long long)c->facts.files.bytes, c->made.id);
     hub_hooks_wake(c->app->hooks);
-    hub_draft_keep_digests(c->app, &c->row, &c->facts);
     (void)!hub_draft_remove(c->app->roots->roots[c->row.root].path, c->row.id,
                             NULL); /* else when it is old */
-    if (is_same_tree(c))
-        hub_scanner_reinspect(c->app->scanner, c->row.dataset);
-    hub_scanner_look(c->app->scanner, c->row.root, c->row.path);
     if (*c->row.base)
         hub_revisions_look(c->app, c->row.root, c->row.path, c->row.base);
     hub_revisions_tidy(c->app, c->row.dataset);
     if (c->verdict.status != HUB_VERDICT_FILES) /* they are listed as loose files of the folder above */
-        await_listed(c);
+        await_listed(c, true);
     return HUB_OK;
 }
 

@@ -90,18 +90,35 @@ static enum hub_status find_place(struct hub_app *app, const struct hub_commit *
     return hub_draft_check_free(app, &row, err);
 }
 
-enum hub_status hub_rename(struct hub_request *request, const char *id, const char *to, struct hub_error *err)
+/* It is listed at neither id from the moment that hub.db has the new one until its files are found there. */
+static enum hub_status rename_and_move(struct hub_app *app, const struct hub_commit *head, const char *who,
+                                       struct hub_move *move, struct hub_error *err)
 {
     static const struct hub_log_event event = {HUB_LOG_INFO, "renamed", NULL};
+    struct hub_hold hold;
+    hub_scanner_hold(app->scanner, head->root, head->dataset, head->path, &hold);
+    enum hub_status st = hub_dataset_rename(app->truth, head, who, move, err);
+    const bool renamed = !st;
+    if (renamed) {
+        hub_log_event(app->log, &event, "%s is %s now, by %s", head->dataset, move->dataset, who);
+        hub_scanner_withdraw(app->scanner, &hold);
+        st = move_files(app, move, err);
+    }
+    hub_scanner_release(app->scanner, &hold, renamed);
+    return st;
+}
+
+enum hub_status hub_rename(struct hub_request *request, const char *id, const char *to, struct hub_error *err)
+{
     HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};
-    struct hub_move move;
+    struct hub_move place;
     char who[HUB_WRITER_CHARS];
     HUB_TRY(hub_request_may_write(request, hub_view_of(to), err));
     HUB_TRY(hub_owned_head(request, hub_view_of(id), &head, err));
     hub_request_writer(request, who);
-    enum hub_status st = find_place(request->app, &head, to, &move, err);
+    enum hub_status st = find_place(request->app, &head, to, &place, err);
     if (!st)
-        st = hub_dataset_rename(request->app->truth, &head, who, &move, err);
+        st = rename_and_move(request->app, &head, who, &place, err);
     if (st == HUB_EXISTS)
         hub_await_head(request->app, to);
     if (st) {
@@ -109,9 +126,6 @@ enum hub_status hub_rename(struct hub_request *request, const char *id, const ch
         hub_draft_tell_quota(request->app, &row, "", err);
         return st;
     }
-    hub_log_event(request->app->log, &event, "%s is %s now, by %s", id, to, who);
-    HUB_TRY(move_files(request->app, &move, err));
-    hub_await_listing(request->app, id, false);
     hub_await_listing(request->app, to, true);
     return HUB_OK;
 }

@@ -169,7 +169,6 @@ enum hub_status hub_dataset_delete(struct hub_request *request, struct hub_respo
     HUB_TRY(hub_delete_commit(request->app, &head, who, err));
     hub_log_event(request->app->log, &event, "%s by %s: its files are kept as %s@%.7s", id.data, who, id.data,
                   head.id);
-    hub_await_listing(request->app, id.data, false);
     response->status = 204;
     return HUB_OK;
 }

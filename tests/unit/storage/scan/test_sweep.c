@@ -8,7 +8,6 @@
 #include "tests/support/snapshot.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <signal.h>
 
 enum { PATIENCE_MS = 60000 };
@@ -97,30 +96,6 @@ static void swap(const char *off, const char *on)
     cr_assert_eq(rename(in_top(on), in_top("disk")), 0);
 }
 
-static pid_t parent_of(const char *pid)
-{
-    char path[300];
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    FILE *f = fopen(path, "re");
-    if (f && fscanf(f, "%*d (minari-inspect) %*c %d", &parent) != 1)
-        parent = 0;
-    if (f)
-        fclose(f);
-    return parent;
-}
-
-static void signal_inspector(int number)
-{
-    unsigned found = 0;
-    DIR *dir = opendir("/proc");
-    for (const struct dirent *entry; (entry = readdir(dir));)
-        if (parent_of(entry->d_name) == getpid())
-            found += kill(atoi(entry->d_name), number) == 0;
-    closedir(dir);
-    cr_assert_eq(found, 1);
-}
-
 static bool is_listed(const char *id)
 {
     cr_assert_eq(hub_catalog_flush(catalog, NULL), HUB_OK);
@@ -155,11 +130,11 @@ Test(sweep, a_root_that_is_mounted_meanwhile_is_walked_at_once)
     cr_expect_eq(progress().roots_missing, 1);
     scan_copy("samples/door-human-v0", in_top("other/asked-about-v0"));
     scan_copy("samples/door-human-v0", in_top("away/new-v0"));
-    signal_inspector(SIGSTOP);
+    scan_signal_inspector(SIGSTOP);
     hub_scanner_sweep(scanner);
     until(walks);
     swap("mount-point", "away");
-    signal_inspector(SIGCONT);
+    scan_signal_inspector(SIGCONT);
     until(new_one_is_listed);
     cr_assert(hub_scanner_wait(scanner, PATIENCE_MS));
     cr_expect_eq(progress().roots_missing, 0);
