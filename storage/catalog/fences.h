@@ -1,8 +1,8 @@
 /**
- * Changes that the hub itself makes in the roots: a dataset is deleted, renamed, or replaced. Each look at the
- * roots has a number, and what it saw of a place is published only where no change of that place was under
- * way, or ended, since. So no look or inspection that ends late lists what the hub took away, or an earlier
- * state of what it put there.
+ * Changes that the hub itself makes in the roots: a dataset is deleted, renamed, or replaced. Each look at
+ * the roots has a number, and what it saw of a place is published only where no change of that place was
+ * under way, or ended, since. So no look or inspection that ends late lists what the hub took away, or an
+ * earlier state of what it put there.
  */
 #ifndef HUB_CATALOG_FENCES_H
 #define HUB_CATALOG_FENCES_H

@@ -198,29 +198,48 @@ static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct 
     }
 }
 
+/* Between which texts the paths below a folder are. */
+struct below {
+    char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2];
+    size_t size; /* of `first` */
+};
+
+static enum hub_status find_below(const char *path, struct below *out, struct hub_error *err)
+{
+    out->size = (size_t)snprintf(out->first, sizeof out->first, "%s%s", path, *path ? "/" : "");
+    if (out->size >= sizeof out->first)
+        return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
+    strcpy(out->last, *path ? out->first : "\xff"); /* behind all that begin so: no text has this byte */
+    if (*path)
+        out->last[out->size - 1] = '/' + 1;
+    return HUB_OK;
+}
+
+/* Parameters 1 to 3. */
+static void bind_below(struct hub_stmt *stmt, const char *root, const struct below *folder)
+{
+    hub_stmt_bind_text(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 2, folder->first);
+    hub_stmt_bind_text(stmt, 3, folder->last);
+}
+
 enum hub_status hub_digest_list(struct hub_truth *truth, uint32_t root, const char *path,
                                 const struct hub_dataset_file *files, uint32_t count,
                                 struct hub_file_digests *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2], number[16];
+    char number[16];
+    struct below folder;
     struct hub_db *db;
     memset(out, 0, count * sizeof *out);
-    const int size = snprintf(first, sizeof first, "%s%s", path, *path ? "/" : "");
-    if (size >= (int)sizeof first)
-        return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
-    strcpy(last, *path ? first : "\xff"); /* behind all that begin so: no text has this byte */
-    if (*path)
-        last[size - 1] = '/' + 1;
+    HUB_TRY(find_below(path, &folder, err));
     HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
                            " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
                            &stmt, err));
-    hub_stmt_bind_text(stmt, 1, hub_roots_key(truth->roots, root, number));
-    hub_stmt_bind_text(stmt, 2, first);
-    hub_stmt_bind_text(stmt, 3, last);
-    return merge(stmt, (size_t)size, files, count, out, err);
+    bind_below(stmt, hub_roots_key(truth->roots, root, number), &folder);
+    return merge(stmt, folder.size, files, count, out, err);
 }
 
 static enum hub_status next_unhashed(struct hub_truth *truth, struct hub_unhashed *at, bool *found,
@@ -306,27 +325,51 @@ static enum hub_status store(struct hub_db *db, const char *root, const struct h
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status store_all(struct hub_truth *truth, uint32_t root, const struct hub_digest_item *items,
-                                 size_t count, struct hub_error *err)
+static enum hub_status move_rows(struct hub_db *db, const char *root, const struct hub_digest_move *move,
+                                 struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    struct below from;
+    HUB_TRY(find_below(move->from, &from, err));
+    HUB_TRY(hub_db_prepare(db,
+                           move->to ? "UPDATE OR REPLACE digests SET path = ?4 || substr(path, length(?2))"
+                                      " WHERE root = ?1 AND path >= ?2 AND path < ?3"
+                                    : "DELETE FROM digests WHERE root = ?1 AND path >= ?2 AND path < ?3",
+                           &stmt, err));
+    bind_below(stmt, root, &from);
+    if (move->to)
+        hub_stmt_bind_text(stmt, 4, move->to); /* ?2 ends in a slash, with which the rest begins */
+    return hub_stmt_run(stmt, err);
+}
+
+/* What moves goes first. */
+static enum hub_status store_all(struct hub_truth *truth, uint32_t root, const struct hub_digest_move *move,
+                                 const struct hub_digest_item *items, size_t count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock_unsynced(truth);
     char number[16];
     HUB_TRY(hub_db_begin(held->db, err));
+    if (move)
+        HUB_TRY(move_rows(held->db, hub_roots_key(truth->roots, root, number), move, err));
     for (size_t i = 0; i < count; i++)
         HUB_TRY(store(held->db, hub_roots_key(truth->roots, root, number), &items[i], err));
     return hub_db_commit(held->db, err);
 }
 
-enum hub_status hub_digests_store(struct hub_truth *truth, uint32_t root, const struct hub_digest_item *items,
-                                  size_t count, struct hub_error *err)
+enum hub_status hub_digests_move(struct hub_truth *truth, uint32_t root, const struct hub_digest_move *move,
+                                 const struct hub_digest_item *items, size_t count, struct hub_error *err)
 {
-    if (!count)
-        return HUB_OK;
-    HUB_TRY(store_all(truth, root, items, count, err));
+    HUB_TRY(store_all(truth, root, move, items, count, err));
     atomic_fetch_add(&truth->digests_stored, 1);
     for (size_t i = 0; i < count; i++)
         remember(truth, root, items[i].path, &items[i].stamp, &items[i].digests);
     return HUB_OK;
+}
+
+enum hub_status hub_digests_store(struct hub_truth *truth, uint32_t root, const struct hub_digest_item *items,
+                                  size_t count, struct hub_error *err)
+{
+    return count ? hub_digests_move(truth, root, NULL, items, count, err) : HUB_OK;
 }
 
 enum hub_status hub_digest_store(struct hub_truth *truth, uint32_t root, const char *path,

@@ -58,6 +58,17 @@ struct hub_digest_item {
 HUB_MUST_USE enum hub_status hub_digests_store(struct hub_truth *truth, uint32_t root,
                                                const struct hub_digest_item *items, size_t count,
                                                struct hub_error *err);
+/** A folder has another place now, and what is known of its files goes with them; `to` NULL: they are
+ * removed, and it is forgotten. */
+struct hub_digest_move {
+    const char *from, *to; /* below the root */
+};
+/** That, and what is known of the files that came in its place, at once; without a move as
+ * hub_digests_store. */
+HUB_MUST_USE enum hub_status hub_digests_move(struct hub_truth *truth, uint32_t root,
+                                              const struct hub_digest_move *move,
+                                              const struct hub_digest_item *items, size_t count,
+                                              struct hub_error *err);
 /** The last stored digests of a file, whatever its stamp was. */
 struct hub_digest_note {
     struct hub_file_digests digests;

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -183,34 +184,58 @@ def test_a_next_version_shares_files(hub):
     assert [d for d in ask(hub, "GET", "/api/v1/drafts").json()["items"] if d["state"] == "open"] == [], "what is refused leaves no draft"
 
 
-def test_downloads_end_whole(hub):
-    """Whoever reads a revision reads it to its end, whatever takes its place; nothing is inspected for a link."""
-    big = os.urandom(8 << 20)
-    a = replace(hub, publish(hub)["commit"], {"big.bin": big})
-    until(lambda: file_at(hub, "big.bin", a["commit"]).status == 200)
-    started, go = threading.Barrier(9), threading.Event()
+def inspections(hub):
+    return sum(int(n) for n in re.findall(r"^minari_hub_inspections_total\S* (\d+)$", ask(hub, "GET", "/metrics").body.decode(), re.M))
 
-    def download(n):
-        connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=120)
-        connection.request("GET", f"{DATASET}/files/big.bin" + (f"?revision={a['commit']}" if n % 2 else ""),
-                           headers={"Authorization": f"Bearer {hub.token}"})
-        answer = connection.getresponse()
-        data = answer.read(1 << 16)
-        started.wait()
-        go.wait()
-        return answer.status, hashlib.sha256(data + answer.read()).hexdigest()
 
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        running = [pool.submit(download, n) for n in range(8)]
-        started.wait()
-        last = a["commit"]
-        for n in range(4):
-            last = replace(hub, last, {"big.bin": b"%d" % n})["commit"]
-        go.set()
-        assert {r.result() for r in running} == {(200, hashlib.sha256(big).hexdigest())}
-    assert file_at(hub, "big.bin").body == b"3"
-    until(lambda: file_at(hub, "big.bin", a["commit"]).status == 200)
-    assert file_at(hub, "big.bin", a["commit"]).body == big
+def digest_of(hub, commit):
+    """What is known of it, without reading it."""
+    answer = ask(hub, "HEAD", f"{DATASET}/files/big.bin?revision={commit}")
+    return answer.status, answer.headers["Repr-Digest"]
+
+
+def download(hub, path, started, go):
+    """Slowly until `go`, but not so slowly that it is ended; its status and digest."""
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=120)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {hub.token}"})
+    answer = connection.getresponse()
+    digest = hashlib.sha256(answer.read(1 << 16))
+    started.wait()
+    while not go.wait(0.5):
+        digest.update(answer.read(1 << 14))
+    digest.update(answer.read())
+    return answer.status, digest.hexdigest()
+
+
+def test_downloads_end_whole(tmp_path):
+    """Whoever reads a revision reads it to its end, though ten others take its place and its files are removed. No digest is forgotten
+    when a revision is kept, and no download has anything inspected."""
+    count, big, shim = 100, os.urandom(8 << 20), Shim(str(tmp_path), "minari-hub")
+    with serve(tmp_path, "--keep-revisions", "1", prefix=shim.prefix) as hub:
+        commits = [replace(hub, publish(hub)["commit"], {"big.bin": big})["commit"]]
+        until(lambda: file_at(hub, "big.bin", commits[0]).status == 200)
+        known = {commits[0]: digest_of(hub, commits[0])}
+        started, go = threading.Barrier(count + 1, timeout=120), threading.Event()
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            running = [pool.submit(download, hub, f"{DATASET}/files/big.bin" + (f"?revision={commits[0]}" if n % 2 else ""), started, go) for n in range(count)]
+            try:
+                started.wait()
+                for n in range(10):
+                    commits.append(replace(hub, commits[-1], {"big.bin": b"%d" % n})["commit"])
+                    known[commits[-1]] = digest_of(hub, commits[-1])
+                assert all(status == 200 and digest for status, digest in known.values()), known
+                until(lambda: all(digest_of(hub, c)[0] == 200 for c in commits) and inspections(hub) == 12 + 11)
+                assert {c: digest_of(hub, c) for c in commits} == known, "no digest is forgotten"
+                shim.clock(2 * 86400)  # the reads are long ago then
+                last = replace(hub, commits[-1], {"big.bin": b"last"})["commit"]
+                until(lambda: file_at(hub, "big.bin", commits[0]).status == 410)
+                assert [s for _, s in states(hub)][:3] == ["current", "kept", "removed"]
+                until(lambda: inspections(hub) == 13 + 12)
+            finally:
+                go.set()
+            assert {r.result() for r in running} == {(200, hashlib.sha256(big).hexdigest())}
+        assert file_at(hub, "big.bin").body == b"last" == file_at(hub, "big.bin", last).body
+        assert inspections(hub) == 13 + 12, "each was inspected once where it was published, and once where it is kept"
 
 
 def test_no_read_fails_while_revisions_come(hub):

@@ -6,6 +6,7 @@
 #include "storage/drafts/kept.h"
 #include "storage/ids/id.h"
 #include "storage/text/time.h"
+#include "storage/truth/digests.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,8 +76,11 @@ static void remove_files(struct hub_app *app, const struct hub_commit *commit)
     root = app->roots->roots[commit->root].path;
     const bool there = !hub_kept_find(root, commit->path, commit->id, &path, NULL);
     if (hub_kept_remove(root, commit->path, commit->id, NULL) == HUB_OK &&
-        hub_commit_keep(app->truth, commit->id, false, NULL) == HUB_OK && there)
+        hub_commit_keep(app->truth, commit->id, false, NULL) == HUB_OK && there) {
+        (void)!hub_digests_move(app->truth, commit->root, &(struct hub_digest_move){path.data, NULL}, NULL, 0,
+                                NULL);
         hub_scanner_look(app->scanner, commit->root, path.data);
+    }
 }
 
 static bool is_over(const struct hub_app *app, const struct hub_commit *head, uint64_t newer, int64_t now_ms)
@@ -144,8 +148,13 @@ static enum hub_status move_away(struct hub_app *app, const struct hub_commit *w
         return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROOT_MISSING,
                            "the root of '%.200s' is not served any more", was->dataset);
     const char *root = app->roots->roots[was->root].path;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf kept = HUB_BUF_INIT(2 * PATH_MAX);
     HUB_TRY(hub_kept_move(root, was->path, was->id, err));
-    hub_revisions_look(app, was->root, was->path, was->id);
+    if (hub_kept_find(root, was->path, was->id, &kept, NULL))
+        return HUB_OK;
+    (void)!hub_digests_move(app->truth, was->root, &(struct hub_digest_move){was->path, kept.data}, NULL, 0,
+                            NULL);
+    hub_scanner_look(app->scanner, was->root, kept.data);
     return HUB_OK;
 }
 

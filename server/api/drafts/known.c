@@ -1,10 +1,12 @@
 /* Digests of what was published: see known.h. */
 #include "server/api/drafts/known.h"
 
+#include "storage/drafts/kept.h"
 #include "storage/io/roots.h"
 #include "storage/truth/digests.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -74,11 +76,15 @@ void hub_draft_keep_digests(const struct hub_app *app, const struct hub_draft_ro
                             const struct hub_draft_facts *facts)
 {
     HUB_CLEANUP(known_dispose) struct known k = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf kept = HUB_BUF_INIT(2 * PATH_MAX);
     if (make_room(&k, facts->files.count))
         return;
     for (uint32_t i = 0; i < facts->files.count; i++)
         add(&k, app, row, &facts->files.items[i], &facts->sums[i]);
     if (!hub_digest_list(app->truth, row->root, row->path, k.files, k.count, k.before, NULL))
         take_before(&k);
-    (void)!hub_digests_store(app->truth, row->root, k.items, k.count, NULL);
+    const bool is_kept =
+        *row->base && !hub_kept_find(app->roots->roots[row->root].path, row->path, row->base, &kept, NULL);
+    const struct hub_digest_move move = {row->path, kept.data};
+    (void)!hub_digests_move(app->truth, row->root, is_kept ? &move : NULL, k.items, k.count, NULL);
 }

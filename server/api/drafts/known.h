@@ -4,8 +4,8 @@
 
 #include "server/api/drafts/facts.h"
 
-/** Keep the digests of its files, which lie in their place: nobody has to read them for that. What cannot be
- * kept is computed when somebody asks for it. */
+/** Keep the digests of its files, which lie in their place: nobody has to read them for that; those of its
+ * base go with its files. What cannot be kept is computed when somebody asks for it. */
 void hub_draft_keep_digests(const struct hub_app *app, const struct hub_draft_row *row,
                             const struct hub_draft_facts *facts);
 

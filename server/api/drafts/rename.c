@@ -12,21 +12,38 @@
 #include "storage/ids/id.h"
 #include "storage/ids/kept.h"
 #include "storage/truth/aliases.h"
+#include "storage/truth/digests.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* ---- files ---- */
 
 struct moving {
+    struct hub_app *app;
     const char *root;
     const struct hub_move *move;
 };
 
+/* Else they are computed once more. */
+static void move_digests(const struct moving *m, const char *from, const char *to)
+{
+    (void)!hub_digests_move(m->app->truth, m->move->root, &(struct hub_digest_move){from, to}, NULL, 0, NULL);
+}
+
 static enum hub_status move_kept(void *user, const struct hub_commit *commit, struct hub_error *err)
 {
     const struct moving *m = user;
-    return commit->kept ? hub_kept_rename(m->root, m->move->from, m->move->to, commit->id, err) : HUB_OK;
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf from = HUB_BUF_INIT(2 * PATH_MAX), to = HUB_BUF_INIT(2 * PATH_MAX);
+    if (!commit->kept)
+        return HUB_OK;
+    const bool there = !hub_kept_find(m->root, m->move->from, commit->id, &from, NULL);
+    HUB_TRY(hub_kept_rename(m->root, m->move->from, m->move->to, commit->id, err));
+    if (there && !hub_kept_find(m->root, m->move->to, commit->id, &to, NULL))
+        move_digests(m, from.data, to.data);
+    return HUB_OK;
 }
 
 /* Each step that was done already is fine. */
@@ -35,8 +52,9 @@ static enum hub_status move_files(struct hub_app *app, const struct hub_move *mo
     if (move->root >= app->roots->count)
         return hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_ROOT_MISSING,
                            "the root of '%.200s' is not served any more", move->dataset);
-    struct moving m = {app->roots->roots[move->root].path, move};
+    struct moving m = {app, app->roots->roots[move->root].path, move};
     HUB_TRY(hub_dataset_move(m.root, move->from, move->to, move->dataset, err));
+    move_digests(&m, move->from, move->to);
     HUB_TRY(hub_commits_each(app->truth, move->dataset, move_kept, &m, err));
     HUB_TRY(hub_move_done(app->truth, move->number, err));
     hub_scanner_look(app->scanner, move->root, move->from);

@@ -104,6 +104,38 @@ Test(hub_db, digests_of_many_files_at_once)
     close_it(catalog);
 }
 
+static bool is_known(uint32_t root, const char *path, const struct hub_stamp *stamp)
+{
+    struct hub_file_digests found;
+    return hub_digest_find(truth, root, path, stamp, &found, NULL) == HUB_OK;
+}
+
+Test(hub_db, digests_go_with_their_folder)
+{
+    struct hub_catalog *catalog = open_it();
+    const struct hub_file_digests one = {.sha256 = "ab"}, other = {.sha256 = "cd"};
+    const struct hub_stamp old = draft_file("x", 5).stamp, new = draft_file("x", 6).stamp;
+    static const char *const stored[] = {"s\xc3\xa9t/a", "s\xc3\xa9t/b/c", "s\xc3\xa9t-v1/a", "kept/a"};
+    for (size_t i = 0; i < HUB_COUNT(stored); i++)
+        DRAFT_OK(hub_digest_store(truth, 0, stored[i], i == 3 ? &new : &old, &one, err));
+    DRAFT_OK(hub_digest_store(truth, 1, "s\xc3\xa9t/a", &old, &one, err));
+    const struct hub_digest_item came = {"s\xc3\xa9t/a", new, other};
+    const struct hub_digest_move move = {"s\xc3\xa9t", "kept"}, drop = {"kept", NULL};
+    DRAFT_OK(hub_digests_move(truth, 0, &move, &came, 1, err));
+    close_it(catalog);
+    catalog = open_it(); /* nothing of it is in memory */
+    cr_expect(is_known(0, "kept/a", &old) && is_known(0, "kept/b/c", &old));
+    cr_expect(is_known(0, "s\xc3\xa9t/a", &new) && is_known(0, "s\xc3\xa9t-v1/a", &old));
+    cr_expect_not(is_known(0, "s\xc3\xa9t/b/c", &old));
+    cr_expect(is_known(1, "s\xc3\xa9t/a", &old), "another root's");
+    DRAFT_OK(hub_digests_move(truth, 0, &drop, NULL, 0, err));
+    close_it(catalog);
+    catalog = open_it();
+    cr_expect_not(is_known(0, "kept/a", &old) || is_known(0, "kept/b/c", &old));
+    cr_expect(is_known(0, "s\xc3\xa9t/a", &new));
+    close_it(catalog);
+}
+
 /* As the first release wrote it: with the device, another one than today's. */
 static void write_first_hub_db(const struct stat *st, const char *path)
 {
