@@ -7,14 +7,17 @@
 #include "storage/drafts/adopt.h"
 #include "storage/ids/kept.h"
 #include "storage/model/format_row.h"
+#include "storage/text/time.h"
 #include "storage/truth/commits.h"
 #include "storage/truth/damage.h"
 #include "storage/truth/digests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { SPEC_BYTES = 1024 * 1024, MAX_TARGET = 1000, MOST_ITEMS = 1000 };
+enum { INSPECTED_MS = 60000, LOOK_MS = 200 };
 
 /* A dataset under way. */
 struct adoption {
@@ -68,7 +71,7 @@ static enum hub_status check_kind(const struct adoption *a, struct hub_error *er
         return hub_fail(err, HUB_INVALID,
                         "it is not a dataset of a format that this hub reads, but loose files of a folder");
     if (s->status == HUB_DATASET_PENDING)
-        return hub_fail(err, HUB_BUSY, "it is still to be inspected: try again in a moment");
+        return hub_fail(err, HUB_BUSY, "it is still to be inspected: try again when it is listed as ready");
     return a->o->roots->roots[s->root].read_only
                ? hub_fail(err, HUB_DENIED, "its root is read-only in the configuration (:ro)")
                : HUB_OK;
@@ -263,29 +266,76 @@ static bool ends_all(enum hub_status st, const struct hub_error *why)
            why->problem == HUB_PROBLEM_READ_ONLY;
 }
 
-static enum hub_status adopt_one(struct hub_mirror_work *w, const struct hub_summary *summary,
-                                 const char *who, json_t *result, struct hub_error *err)
+struct waiting {
+    int64_t end_ms;
+    bool looked;
+};
+
+/* It is inspected just now, or will be, or another one publishes it. */
+static bool may_wait(const struct adoption *a, enum hub_status st, struct waiting *waiting)
 {
+    struct hub_scanner *scanner = a->o->scanner;
+    struct hub_scan_progress now;
+    if ((st != HUB_BUSY && st != HUB_CHANGED) || !scanner || hub_time_mono_ms() >= waiting->end_ms)
+        return false;
+    if (!waiting->looked) /* it may have changed a moment ago */
+        hub_scanner_look(scanner, a->summary->root, a->summary->path);
+    waiting->looked = true;
+    hub_scanner_prioritize(scanner, a->summary->id);
+    hub_scanner_progress(scanner, &now);
+    return !now.idle; /* else it was given up */
+}
+
+static enum hub_status note(const struct adoption *a, enum hub_status st, bool owned, const char *why,
+                            struct hub_error *err)
+{
+    if (st)
+        note_refused(a, why);
+    else if (owned)
+        count(a->result, "owned", 1);
+    else
+        note_adopted(a);
+    return keep_result(a, err);
+}
+
+/* As it is listed now. HUB_AGAIN: in a moment. */
+static enum hub_status try_one(struct hub_mirror_work *w, const char *id, const char *who, json_t *result,
+                               struct waiting *waiting, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *all = hub_catalog_snapshot(w->mirrors->options.catalog);
     HUB_CLEANUP(adoption_dispose)
     struct adoption a = {.w = w,
                          .o = &w->mirrors->options,
-                         .summary = summary,
+                         .summary = hub_snapshot_find(all, hub_view_of(id)),
                          .who = who,
                          .result = result,
                          .files = HUB_ADOPTION_INIT};
     struct hub_error why = {0};
+    const uint64_t done = w->done;
     bool owned = false;
-    a.root = hub_summary_is_here(summary) ? a.o->roots->roots[summary->root].path : "";
+    if (!a.summary)
+        return HUB_OK; /* somebody removed it meanwhile */
+    a.root = hub_summary_is_here(a.summary) ? a.o->roots->roots[a.summary->root].path : "";
     const enum hub_status st = adopt(&a, &owned, &why);
     if (st && ends_all(st, &why))
         return hub_pass(st, &why, err);
-    if (st)
-        note_refused(&a, why.detail);
-    else if (owned)
-        count(result, "owned", 1);
-    else
-        note_adopted(&a);
-    return keep_result(&a, err);
+    if (!may_wait(&a, st, waiting))
+        return note(&a, st, owned, why.detail, err);
+    w->done = done;
+    return HUB_AGAIN;
+}
+
+static enum hub_status adopt_one(struct hub_mirror_work *w, const char *id, const char *who, json_t *result,
+                                 struct hub_error *err)
+{
+    struct waiting waiting = {.end_ms = hub_time_mono_ms() + INSPECTED_MS};
+    enum hub_status st;
+    while ((st = try_one(w, id, who, result, &waiting, err)) == HUB_AGAIN) {
+        HUB_TRY(hub_mirror_keep(w, err));
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+    }
+    return st;
 }
 
 /* Of a prefix those are left out that are nobody's to adopt. */
@@ -312,7 +362,7 @@ static enum hub_status adopt_all(struct hub_mirror_work *w, const json_t *spec, 
         w->total += is_asked_for(spec, all->summaries[i]) ? all->summaries[i]->size : 0;
     for (uint32_t i = 0; i < all->count; i++)
         if (is_asked_for(spec, all->summaries[i]))
-            HUB_TRY(adopt_one(w, all->summaries[i], hub_member_text(spec, "who"), result, err));
+            HUB_TRY(adopt_one(w, all->summaries[i]->id, hub_member_text(spec, "who"), result, err));
     return hub_mirror_keep_now(w, err); /* how far it is */
 }
 

@@ -132,6 +132,21 @@ def test_what_it_refuses(hub, tmp_path):
     adopt(hub, "lab/linked-v0", code=3)
 
 
+def test_what_is_still_to_be_inspected_is_waited_for(tmp_path):
+    """Its files settle for some seconds first; and again when one of them is replaced."""
+    with serve(tmp_path, "--settle", "3s") as hub:
+        shutil.copytree(DOOR, hub.root / ID, copy_function=shutil.copyfile)
+        until(lambda: ask(hub, "GET", DATASET).status == 200)
+        assert ask(hub, "GET", DATASET).json()["status"] == "pending"
+        (item,) = adopt(hub, ID, "--json")["items"]
+        assert states(hub) == [(item["commit"], "current")]
+        file = hub.root / ID / "data/main_data.hdf5"
+        os.chmod(file, 0o644)
+        os.utime(file)
+        (again,) = adopt(hub, ID, "--json")["items"]
+        assert states(hub)[0] == (again["commit"], "current") and again["commit"] != item["commit"]
+
+
 def test_read_only(tmp_path):
     with serve(tmp_path) as hub:
         put_there(hub)
