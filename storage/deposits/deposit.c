@@ -108,4 +108,5 @@ void hub_deposit_abandon(struct hub_deposit *deposit)
     hub_closep(&deposit->folder);
     deposit->fd = deposit->folder = -1; /* once: the number may be another file's by then */
     hub_private_close(&deposit->place);
+    *deposit = HUB_DEPOSIT_INIT;
 }

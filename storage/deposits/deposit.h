@@ -54,7 +54,7 @@ HUB_MUST_USE enum hub_status hub_deposit_write(struct hub_deposit *deposit, stru
  */
 HUB_MUST_USE enum hub_status hub_deposit_finish(struct hub_deposit *deposit, const uint8_t *sha256,
                                                 struct hub_deposit_row *out, struct hub_error *err);
-/** Give it up, unless it is finished. */
+/** Give it up, unless it is finished. One that has ended may be given up again. */
 void hub_deposit_abandon(struct hub_deposit *deposit);
 
 /** Did this principal send it, and is it there? HUB_NOT_FOUND. `out` as hub_deposit_find. */

@@ -79,6 +79,21 @@ Test(deposit, an_object_is_whole_and_its_senders)
     cr_expect_eq(names(), 1, "once, whoever sent it");
 }
 
+/* The numbers of its descriptors belong to others then. */
+Test(deposit, one_that_has_ended_closes_nothing_more)
+{
+    struct hub_deposit deposit = HUB_DEPOSIT_INIT;
+    DRAFT_OK(hub_deposit_begin(&deposits, 0, "token:ann", 5, &deposit, err));
+    DRAFT_OK(hub_deposit_write(&deposit, HUB_VIEW("hello"), err));
+    DRAFT_OK(hub_deposit_finish(&deposit, NULL, NULL, err));
+    int others[4];
+    for (unsigned i = 0; i < HUB_COUNT(others); i++)
+        others[i] = open(root, O_RDONLY | O_DIRECTORY);
+    hub_deposit_abandon(&deposit);
+    for (unsigned i = 0; i < HUB_COUNT(others); i++)
+        cr_expect_eq(close(others[i]), 0);
+}
+
 Test(deposit, nothing_is_kept_of_what_is_wrong)
 {
     const uint8_t other[HUB_SHA256_BYTES] = {1};
