@@ -82,8 +82,9 @@ static enum hub_status keep_content(struct incoming_commit *in, const struct hub
     struct hub_deposit_row row;
     HUB_TRY(hub_base64_decode(line->content, &bytes, err));
     HUB_TRY(check_room(in, line->path, hub_buf_view(&bytes), err));
-    HUB_TRY(hub_deposit_begin(in->app->deposits, in->written.row.root, in->written.who, bytes.size, &deposit,
-                              err));
+    const struct hub_deposit_order order = {
+        .root = in->written.row.root, .git = true, .who = in->written.who, .size = bytes.size};
+    HUB_TRY(hub_deposit_begin(in->app->deposits, &order, &deposit, err));
     HUB_TRY(hub_deposit_write(&deposit, hub_buf_view(&bytes), err));
     HUB_TRY(hub_deposit_finish(&deposit, NULL, &row, err));
     memcpy(sha256, row.sha256, sizeof row.sha256);

@@ -208,7 +208,8 @@ static enum hub_status open_object(struct hub_request *request, uint64_t size, s
         return hub_fail(err, HUB_INVALID, "the object has %" PRIu64 " bytes, and %" PRIu64 " are announced",
                         in->object.size, size);
     HUB_TRY(hub_repo_find(request->app->truth, id.data, &row, err));
-    return hub_deposit_begin(request->app->deposits, row.root, who, in->object.size, &in->deposit, err);
+    const struct hub_deposit_order order = {.root = row.root, .who = who, .size = in->object.size};
+    return hub_deposit_begin(request->app->deposits, &order, &in->deposit, err);
 }
 
 enum hub_status hub_hf_lfs_open(struct hub_request *request, uint64_t size, struct hub_body_sink **out,

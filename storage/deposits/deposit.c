@@ -12,7 +12,7 @@
 
 enum { LOOK_BYTES = 64 * 1024 * 1024 }; /* between two looks at the free space */
 
-static enum hub_status begin(struct hub_deposit *deposit, struct hub_error *err)
+static enum hub_status begin(struct hub_deposit *deposit, bool git, struct hub_error *err)
 {
     const struct hub_deposits *deposits = deposit->deposits;
     HUB_TRY(hub_deposits_folder(deposits, deposit->root, "objects", true, &deposit->place, &deposit->folder,
@@ -23,18 +23,18 @@ static enum hub_status begin(struct hub_deposit *deposit, struct hub_error *err)
     deposit->fd = openat(deposit->folder, deposit->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (deposit->fd < 0)
         return hub_fail_errno(err, errno, "an object cannot be stored");
-    return hub_file_hasher_begin(&deposit->hasher, HUB_GIT_SHA1, deposit->size, err);
+    return hub_file_hasher_begin(&deposit->hasher, git ? HUB_GIT_SHA1 : HUB_BY_CRC32C, deposit->size, err);
 }
 
-enum hub_status hub_deposit_begin(const struct hub_deposits *deposits, uint32_t root, const char *who,
-                                  uint64_t size, struct hub_deposit *out, struct hub_error *err)
+enum hub_status hub_deposit_begin(const struct hub_deposits *deposits, const struct hub_deposit_order *order,
+                                  struct hub_deposit *out, struct hub_error *err)
 {
     *out = HUB_DEPOSIT_INIT;
     out->deposits = deposits;
-    out->root = root;
-    out->size = size;
-    snprintf(out->who, sizeof out->who, "%s", who);
-    const enum hub_status st = begin(out, err);
+    out->root = order->root;
+    out->size = order->size;
+    snprintf(out->who, sizeof out->who, "%s", order->who);
+    const enum hub_status st = begin(out, order->git, err);
     if (st)
         hub_deposit_abandon(out);
     return st;
@@ -86,8 +86,9 @@ enum hub_status hub_deposit_finish(struct hub_deposit *deposit, const uint8_t *s
                         (unsigned long long)deposit->hasher.at, (unsigned long long)deposit->size);
     HUB_TRY(hub_file_hasher_end(&deposit->hasher, &sums, err));
     memcpy(row.sha256, sums.sha256, sizeof row.sha256);
-    memcpy(row.sha1, sums.other, sizeof row.sha1);
-    row.has_sha1 = true;
+    row.has_sha1 = sums.kind == HUB_GIT_SHA1;
+    if (row.has_sha1)
+        memcpy(row.sha1, sums.other, sizeof row.sha1);
     if (sha256 && memcmp(sha256, sums.sha256, HUB_SHA256_BYTES) != 0)
         return hub_fail_as(
             err, HUB_CORRUPT, HUB_PROBLEM_DIGEST_MISMATCH,

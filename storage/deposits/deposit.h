@@ -37,11 +37,16 @@ struct hub_deposit {
         .place = HUB_PRIVATE_INIT, .folder = -1, .fd = -1                                                    \
     }
 
-/** @param who   as hub_draft_writer names a principal
- *  @param size  bytes that it will have
- *  @return HUB_NO_SPACE "no-space": neither the disk nor the budget takes so much */
-HUB_MUST_USE enum hub_status hub_deposit_begin(const struct hub_deposits *deposits, uint32_t root,
-                                               const char *who, uint64_t size, struct hub_deposit *out,
+/** What is to come. */
+struct hub_deposit_order {
+    uint32_t root;
+    bool git;        /* its SHA-1 as a blob of git is wanted, too */
+    const char *who; /* as hub_request_writer names a principal */
+    uint64_t size;
+};
+/** @return HUB_NO_SPACE "no-space": neither the disk nor the budget takes so much */
+HUB_MUST_USE enum hub_status hub_deposit_begin(const struct hub_deposits *deposits,
+                                               const struct hub_deposit_order *order, struct hub_deposit *out,
                                                struct hub_error *err);
 /** HUB_TOO_BIG: more than its size. */
 HUB_MUST_USE enum hub_status hub_deposit_write(struct hub_deposit *deposit, struct hub_view bytes,

@@ -43,7 +43,7 @@ enum hub_status hub_deposit_add(struct hub_truth *truth, const struct hub_deposi
     HUB_TRY(hub_db_prepare(held->db,
                            "INSERT INTO deposits (root, sha256, who, size, sha1, at) VALUES"
                            " (?1, ?2, ?3, ?4, ?5, " HUB_DB_NOW ") ON CONFLICT (root, sha256, who)"
-                           " DO UPDATE SET at = " HUB_DB_NOW,
+                           " DO UPDATE SET sha1 = max(sha1, excluded.sha1), at = " HUB_DB_NOW,
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, hub_roots_key(held->roots, row->root, number));
     hub_stmt_bind_blob(stmt, 2, row->sha256, sizeof row->sha256);

@@ -113,7 +113,7 @@ static double make(const struct hub_shard *shard, int folder, bool whole)
     hub_xorbs_init(&xorbs, folder);
     must(hub_rebuild_init(&rebuild, shard, &xorbs, NULL));
     must(hub_rebuild_begin(&rebuild, 0, NULL));
-    must(hub_file_hasher_begin(&hasher, HUB_GIT_SHA1, shard->files[0].size, NULL));
+    must(hub_file_hasher_begin(&hasher, HUB_BY_CRC32C, shard->files[0].size, NULL));
     do {
         must(hub_rebuild_next(&rebuild, &bytes, NULL));
         if (whole) {

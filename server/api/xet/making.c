@@ -48,8 +48,9 @@ static enum hub_status begin_file(struct hub_xet_making *making, struct hub_erro
         return HUB_OK;
     }
     HUB_TRY(hub_rebuild_begin(&making->rebuild, making->file, err));
-    HUB_TRY(hub_deposit_begin(making->app->deposits, making->place.root, making->place.who,
-                              file_of(making)->size, &making->deposit, err));
+    const struct hub_deposit_order order = {
+        .root = making->place.root, .who = making->place.who, .size = file_of(making)->size};
+    HUB_TRY(hub_deposit_begin(making->app->deposits, &order, &making->deposit, err));
     making->begun = true;
     return HUB_OK;
 }

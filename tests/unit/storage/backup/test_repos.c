@@ -68,7 +68,8 @@ static void push(const char *id, const char *path, bool first)
     struct hub_deposit_row row;
     if (first)
         OK(hub_repo_add(truth, &repo, &err));
-    OK(hub_deposit_begin(&deposits, 0, "token:ann", strlen(path), &deposit, &err));
+    OK(hub_deposit_begin(&deposits, &(struct hub_deposit_order){.who = "token:ann", .size = strlen(path)},
+                         &deposit, &err));
     OK(hub_deposit_write(&deposit, hub_view_of(path), &err));
     OK(hub_deposit_finish(&deposit, NULL, &row, &err));
     memcpy(change.sha256, row.sha256, sizeof change.sha256);

@@ -40,18 +40,24 @@ static void end(void)
 }
 TestSuite(deposit, .init = begin, .fini = end);
 
-static enum hub_status send(const char *who, uint64_t size, const char *bytes, const uint8_t *sha256,
-                            struct hub_deposit_row *out)
+static enum hub_status send_order(const struct hub_deposit_order *order, const char *bytes,
+                                  const uint8_t *sha256, struct hub_deposit_row *out)
 {
     HUB_CLEANUP(hub_deposit_abandon) struct hub_deposit deposit = HUB_DEPOSIT_INIT;
     wrong = (struct hub_error){0};
-    HUB_TRY(hub_deposit_begin(&deposits, 0, who, size, &deposit, &wrong));
+    HUB_TRY(hub_deposit_begin(&deposits, order, &deposit, &wrong));
     HUB_TRY(hub_deposit_write(&deposit, hub_view_of(bytes), &wrong));
     HUB_TRY(hub_deposit_finish(&deposit, sha256, out, &wrong));
     cr_expect(deposit.fd < 0 && deposit.folder < 0, "it is closed once: the numbers are others' now");
     if (out)
-        out->who = who;
+        out->who = order->who;
     return HUB_OK;
+}
+
+static enum hub_status send(const char *who, uint64_t size, const char *bytes, const uint8_t *sha256,
+                            struct hub_deposit_row *out)
+{
+    return send_order(&(struct hub_deposit_order){.who = who, .size = size}, bytes, sha256, out);
 }
 
 static size_t names(void)
@@ -66,10 +72,7 @@ static size_t names(void)
 Test(deposit, an_object_is_whole_and_its_senders)
 {
     struct hub_deposit_row row, other = {.who = "token:bob"};
-    char hex[2 * HUB_SHA1_BYTES + 1];
     cr_assert_eq(send("token:ann", 5, "hello", NULL, &row), HUB_OK, "%s", wrong.detail);
-    hub_hex(row.sha1, sizeof row.sha1, hex);
-    cr_expect_str_eq(hex, "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0", "as git hash-object says");
     cr_expect_eq(hub_deposit_has(&deposits, &row, NULL), HUB_OK);
     cr_expect_eq(row.size, 5);
     memcpy(other.sha256, row.sha256, sizeof other.sha256);
@@ -79,11 +82,29 @@ Test(deposit, an_object_is_whole_and_its_senders)
     cr_expect_eq(names(), 1, "once, whoever sent it");
 }
 
+/* By large objects nobody asks for it, and it takes as long as the SHA-256. */
+Test(deposit, what_git_calls_it_is_found_where_that_is_wanted)
+{
+    struct hub_deposit_row row;
+    char hex[2 * HUB_SHA1_BYTES + 1];
+    const struct hub_deposit_order order = {.git = true, .who = "token:ann", .size = 5};
+    cr_assert_eq(send("token:ann", 5, "hello", NULL, &row), HUB_OK, "%s", wrong.detail);
+    DRAFT_OK(hub_deposit_has(&deposits, &row, err));
+    cr_expect_not(row.has_sha1);
+    cr_assert_eq(send_order(&order, "hello", NULL, NULL), HUB_OK, "%s", wrong.detail);
+    cr_assert_eq(send("token:ann", 5, "hello", NULL, NULL), HUB_OK, "%s", wrong.detail);
+    DRAFT_OK(hub_deposit_has(&deposits, &row, err));
+    cr_assert(row.has_sha1, "found once, it stays");
+    hub_hex(row.sha1, sizeof row.sha1, hex);
+    cr_expect_str_eq(hex, "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0", "as git hash-object says");
+}
+
 /* The numbers of its descriptors belong to others then. */
 Test(deposit, one_that_has_ended_closes_nothing_more)
 {
     struct hub_deposit deposit = HUB_DEPOSIT_INIT;
-    DRAFT_OK(hub_deposit_begin(&deposits, 0, "token:ann", 5, &deposit, err));
+    const struct hub_deposit_order order = {.who = "token:ann", .size = 5};
+    DRAFT_OK(hub_deposit_begin(&deposits, &order, &deposit, err));
     DRAFT_OK(hub_deposit_write(&deposit, HUB_VIEW("hello"), err));
     DRAFT_OK(hub_deposit_finish(&deposit, NULL, NULL, err));
     int others[4];
