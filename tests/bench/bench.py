@@ -2,6 +2,7 @@
 """The bench: real servers on loopback, alternated runs, medians with spread, server CPU per request, the hypervisor's steal. See
 tests/bench/README.md. A missed bar is reported, nothing is hidden: runs with errors are marked."""
 import argparse
+import contextlib
 import ctypes
 import json
 import mmap
@@ -23,12 +24,18 @@ HUB, AIOHTTP, FLASK, PARQUET = 8180, 8102, 8101, 8103
 CEILING = {("npy", 100): 8195, ("csv", 100): 8196, ("npy", 256): 8197}
 
 
+def task_ns(pid, task):
+    with open(f"/proc/{pid}/task/{task}/schedstat") as f:
+        return int(f.read().split()[0])
+
+
 def cpu_ns(pids):
     total = 0
     for pid in pids:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/schedstat") as f:
-                total += int(f.read().split()[0])
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a worker that ends meanwhile
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    total += task_ns(pid, task)
     return total
 
 
@@ -41,7 +48,7 @@ def family(pid):
     """A server's process and its workers."""
     pids = [pid]
     for p in pids:
-        with open(f"/proc/{p}/task/{p}/children") as f:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{p}/task/{p}/children") as f:
             pids += [int(x) for x in f.read().split()]
     return pids
 

@@ -6,6 +6,7 @@ import contextlib
 import http.server
 import io
 import os
+import subprocess
 import tempfile
 import threading
 import time
@@ -32,6 +33,14 @@ def check_bars():
 def check_spread():
     assert b.spread([10] * 11) == 0
     assert b.spread(list(range(5, 16))) == 6 / 10  # from the 3rd to the 9th
+
+
+def check_times():
+    """Of processes that end while they are looked at."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    assert b.family(child.pid) == [child.pid]
+    assert b.cpu_ns([child.pid, os.getpid()]) > b.cpu_ns([child.pid]) == 0
 
 
 class Counted(http.server.BaseHTTPRequestHandler):
@@ -75,4 +84,5 @@ def check_cold_readers():
 
 check_bars()
 check_spread()
+check_times()
 check_cold_readers()

@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -17,6 +18,7 @@ import bench as b
 HUB, PEER = 8261, 8083
 MIB = 1 << 20
 LARGE_MIB = int(os.environ.get("HUB_BENCH_PUSH_MIB", "4096"))
+STOCK_MIB = int(os.environ.get("HUB_BENCH_STOCK_MIB", "2048"))
 SOME = 5000
 MANY = int(os.environ.get("HUB_BENCH_PUSH_FILES", "100000"))
 LINE_MB = 30  # a second, of each of four pushes beside slices: together a gigabit line
@@ -63,6 +65,12 @@ class Pushed:
     def draft(self):
         self.number += 1
         return "/api/v1/drafts/" + self.ask("POST", "/api/v1/drafts", json.dumps({"id": f"lab/set{self.number}-v0"}))["draft"]
+
+    def repo(self):
+        self.number += 1
+        name = f"set{self.number}-v0"
+        self.ask("POST", "/api/repos/create", json.dumps({"name": name, "organization": "lab", "type": "dataset"}))
+        return f"lab/{name}"
 
     def stop(self):
         self.x.servers.pop("pushed").stop()
@@ -286,4 +294,86 @@ def push_beside(x):
     os.unlink(path)
 
 
-push_works = [push_large, push_small, push_beside]
+def lfs_many(hub, repo, count, connections=8):
+    """Seconds that files of 10 KB take to be sent, and to be committed."""
+    said = subprocess.run([f"{b.BIN}/push_lfs", str(HUB), hub.token, repo, str(count), "10000", str(connections)], check=True, stdout=subprocess.PIPE, text=True)
+    return [float(seconds) for seconds in re.match(r"(\S+) s to send, (\S+) s to commit", said.stdout).groups()]
+
+
+@on_core_1
+def push_lfs(x):
+    """10 KB files by Git LFS on 8 connections: asked for a hundred at a time, sent, verified, and committed"""
+    hub, commits = Pushed(x), []
+
+    def run():
+        repo = hub.repo()
+        before = b.cpu_ns(hub.server.pids())
+        seconds, last = lfs_many(hub, repo, SOME)
+        used = b.cpu_ns(hub.server.pids()) - before
+        commits.append(last)
+        return b.Run({"req/s": SOME / (seconds + last), "p50": seconds / SOME * 1e3, "p99": seconds / SOME * 1e3, "bad": 0}, used / 1000 / SOME, 0)
+
+    r = x.compare(f"{SOME:,} files of 10 KB by LFS, 1/s", {"hub": run})
+    print(f"    their commit: {b.middle(commits):.2f} s of it")
+    b.bar("files of 10 KB a second by LFS, with their commit", b.rates(r["hub"]), 1000, True)
+    hub.stop()
+
+
+def make_folder(x):
+    """A small dataset and, beside it, large files that no two runs share: its place."""
+    folder = tempfile.mkdtemp(dir=b.WORK)
+    shutil.copytree(f"{x.data}/bench-door-v0/data", f"{folder}/data")
+    with open(f"{folder}/data/large.bin", "wb") as f:
+        for _ in range(STOCK_MIB):
+            f.write(os.urandom(MIB))
+    return folder
+
+
+def stock_upload(hub, folder, **env):
+    """Seconds of processor time of the server for a push by `hf upload`; the whole of it is the client's run."""
+    repo = hub.repo()
+    with tempfile.TemporaryDirectory(dir=b.WORK) as home:
+        env = {**{k: v for k, v in os.environ.items() if not k.startswith("HF_")}, "HF_ENDPOINT": f"http://127.0.0.1:{HUB}", "HF_TOKEN": hub.token, "HF_HOME": home,
+               "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", **env}
+        before = b.cpu_ns(hub.server.pids())
+        subprocess.run([os.path.join(os.path.dirname(sys.executable), "hf"), "upload", repo, folder, "--repo-type", "dataset"], check=True, capture_output=True, env=env)
+        return (b.cpu_ns(hub.server.pids()) - before) / 1e9
+
+
+def native_upload(hub, folder):
+    """The same bytes by PUT into a draft, and its commit."""
+    before, draft = b.cpu_ns(hub.server.pids()), hub.draft()
+    for name in os.listdir(f"{folder}/data"):
+        send(f"{folder}/data/{name}", f"http://127.0.0.1:{HUB}{draft}/files/data/{name}", "-H", f"Authorization: Bearer {hub.token}")
+    commit(hub, draft)
+    return (b.cpu_ns(hub.server.pids()) - before) / 1e9
+
+
+@on_core_1
+def push_stock(x):
+    """A folder of 2 GiB: processor time of the hub for a push by hf upload, with Git LFS and over Xet, against PUT into a draft"""
+    used = {"native": [], "lfs": [], "xet": []}
+    for _ in range(x.args.runs):
+        hub, folder = Pushed(x), make_folder(x)
+        used["native"].append(native_upload(hub, folder))
+        used["lfs"].append(stock_upload(hub, folder, HF_HUB_DISABLE_XET="1"))
+        used["xet"].append(stock_upload(hub, folder))
+        hub.stop()
+        shutil.rmtree(folder)
+    for name, seconds in used.items():
+        print(f"    {STOCK_MIB} MiB, {name}: {b.middle(seconds):.2f} s of processor time [{min(seconds):.2f}..{max(seconds):.2f}]")
+    b.bar("CPU of hf upload with Git LFS over native PUT", b.over(used["lfs"], used["native"]), 1.3, False)
+    b.bar("CPU of hf upload over Xet over native PUT", b.over(used["xet"], used["native"]), 2, False)
+    b.bar("raw MB a second of the hub's processor time over Xet", [STOCK_MIB * MIB / 1e6 / seconds for seconds in used["xet"]], 400, True)
+
+
+@on_core_1
+def push_xet(x):
+    """Files made of xorbs, without a server: raw MB a second of processor time"""
+    said = subprocess.run([f"{b.BIN}/micro_xet"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    print(said, end="")
+    for scheme, rate in re.findall(r"^(\S.*?) +\d+ MB/s decoded +(\d+) MB/s to an object$", said, re.M):
+        b.bar(f"made of xorbs, {scheme}, MB/s", int(rate), 400, True)
+
+
+push_works = [push_large, push_small, push_beside, push_lfs, push_stock, push_xet]

@@ -60,6 +60,6 @@ imports google.cloud.storage huggingface_hub minari || pip "$venv" huggingface_h
 olah=build/bench-olah # it excludes the clients' versions of what it uses itself
 [ -x $olah/bin/olah-cli ] || pip $olah olah==0.5.4 || say "NO OLAH: it cannot be installed; nothing will be compared with it"
 command -v rclone >/dev/null || install_packages "$yes" rclone || say "NO RCLONE: it cannot be installed; nothing will be compared with it"
-cmake --preset release -DHUB_TESTS=ON >/dev/null # for micro_gather, ceiling and push_files
-cmake --build build --target minari-hub minari-inspect minari-cli micro_gather ceiling push_files >/dev/null
+cmake --preset release -DHUB_TESTS=ON >/dev/null # for micro_gather, ceiling and the clients of pushes
+cmake --build build --target minari-hub minari-inspect minari-cli micro_gather ceiling push_files push_lfs micro_xet >/dev/null
 exec "$python" tests/bench/bench.py "$@"
