@@ -116,7 +116,7 @@ static bool is_found(const json_t *findings, const char *dataset, const char *pa
     return false;
 }
 
-void hub_check_add_source(json_t *finding, const char *dataset, const char *path)
+static void add_source(json_t *finding, const char *dataset, const char *path)
 {
     json_t *sources = json_object_get(finding, "sources");
     if (!sources && json_object_set_new(finding, "sources", sources = json_array()))
@@ -151,7 +151,7 @@ static void offer_file(const struct search *s, const char *id, const struct hub_
     while (one > s->items && by_sha256(one - 1, file->sha256) == 0)
         one--;
     for (; one < s->items + s->count && by_sha256(one, file->sha256) == 0; one++)
-        hub_check_add_source(one->finding, id, file->path);
+        add_source(one->finding, id, file->path);
 }
 
 static void offer_files(const struct search *s, const struct hub_commit *commit)
@@ -184,8 +184,12 @@ static enum hub_status find_sources(const struct hub_check_run *c, const struct 
     qsort(items, s.count, sizeof *items, by_sha256);
     for (uint32_t k = 0; s.count && k < owned->count; k++)
         offer_files(&s, &owned->rows[k]);
-    for (size_t k = 0; k < s.count; k++)
-        hub_check_offer_object(c, items[k].sha256, items[k].finding);
+    for (size_t k = 0; k < s.count; k++) {
+        char path[HUB_OBJECT_PATH];
+        const char *root = hub_check_find_object(c, items[k].sha256, path);
+        if (root)
+            add_source(items[k].finding, root, path);
+    }
     return HUB_OK;
 }
 

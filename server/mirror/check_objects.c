@@ -66,11 +66,11 @@ static int by_place(const void *a, const void *b)
 
 /* ---- what is found ---- */
 
-static void path_of(const uint8_t sha256[HUB_SHA256_BYTES], char out[120])
+static void path_of(const uint8_t sha256[HUB_SHA256_BYTES], char out[HUB_OBJECT_PATH])
 {
     char hex[2 * HUB_SHA256_BYTES + 1];
     hub_hex(sha256, HUB_SHA256_BYTES, hex);
-    snprintf(out, 120, HUB_PRIVATE_DIR "/objects/%s", hex);
+    snprintf(out, HUB_OBJECT_PATH, HUB_PRIVATE_DIR "/objects/%s", hex);
 }
 
 static void note(struct hub_check_run *c, const char *of, const uint8_t sha256[HUB_SHA256_BYTES],
@@ -78,7 +78,7 @@ static void note(struct hub_check_run *c, const char *of, const uint8_t sha256[H
 {
     const struct hub_summary summary = {.id = (char *)of};
     struct hub_file_facts facts = {.has_sha256 = true};
-    char path[120];
+    char path[HUB_OBJECT_PATH];
     memcpy(facts.sha256, sha256, sizeof facts.sha256);
     path_of(sha256, path);
     c->summary = &summary;
@@ -211,20 +211,20 @@ static bool is_found(const json_t *findings, const char *path)
     return false;
 }
 
-void hub_check_offer_object(const struct hub_check_run *c, const uint8_t sha256[HUB_SHA256_BYTES],
-                            json_t *finding)
+const char *hub_check_find_object(const struct hub_check_run *c, const uint8_t sha256[HUB_SHA256_BYTES],
+                                  char path[HUB_OBJECT_PATH])
 {
     const struct hub_mirrors_options *options = &c->w->mirrors->options;
     const struct hub_deposits deposits = {.truth = options->truth, .roots = options->roots};
-    char path[120];
     path_of(sha256, path);
     if (is_found(json_object_get(c->result, "findings"), path))
-        return;
+        return NULL;
     for (uint32_t i = 0; i < options->roots->count; i++) {
         HUB_CLEANUP(hub_closep) int fd = -1;
         struct stat st;
         if (!hub_object_file_open(&deposits, i, sha256, &fd, NULL) && fstat(fd, &st) == 0 &&
             hub_stat_is_owned(&st))
-            hub_check_add_source(finding, hub_root_key(&options->roots->roots[i]), path);
+            return hub_root_key(&options->roots->roots[i]);
     }
+    return NULL;
 }

@@ -59,11 +59,11 @@ HUB_MUST_USE enum hub_status hub_check_read(struct hub_check_run *check, int fd,
 
 /** Check the objects that commits of repos name, and find those that nobody names. */
 HUB_MUST_USE enum hub_status hub_check_objects(struct hub_check_run *check, struct hub_error *err);
-/** Say that a finding can come from this file. */
-void hub_check_add_source(struct json_t *finding, const char *of, const char *path);
-/** Name the object with these bytes as a source of a finding, if there is one that is no finding itself. */
-void hub_check_offer_object(const struct hub_check_run *check, const uint8_t sha256[HUB_SHA256_BYTES],
-                            struct json_t *finding);
+enum { HUB_OBJECT_PATH = 120 };
+/** The key of a root that has an object with these bytes, which is no finding itself, and where it lies
+ * there; NULL: none has. */
+const char *hub_check_find_object(const struct hub_check_run *check, const uint8_t sha256[HUB_SHA256_BYTES],
+                                  char path[HUB_OBJECT_PATH]);
 
 /** Check what the hub owns: each dataset that it published or mirrored, and what is kept of it. Then say of
  * what is missing or other where it can come from. */

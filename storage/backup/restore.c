@@ -28,16 +28,6 @@ struct restoring {
     struct hub_backup_progress progress;
 };
 
-void hub_restore_report_dispose(struct hub_restore_report *report)
-{
-    hub_backup_dispose(&report->backup);
-    for (uint32_t i = 0; i < report->repo_count; i++)
-        hub_restored_repo_dispose(&report->repos[i]);
-    free(report->repos);
-    free(report->results);
-    *report = (struct hub_restore_report){0};
-}
-
 static enum hub_status tick(void *user, uint64_t bytes, struct hub_error *err)
 {
     struct restoring *r = user;

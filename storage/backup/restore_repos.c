@@ -166,16 +166,6 @@ static bool is_of_object(enum hub_status st)
     return st == HUB_NOT_FOUND || st == HUB_CORRUPT || st == HUB_DENIED;
 }
 
-void hub_restored_repo_dispose(struct hub_restored_repo *repo)
-{
-    for (uint32_t i = 0; i < repo->missing_count; i++)
-        free(repo->missing[i].source);
-    free(repo->missing);
-    free(repo->id);
-    free(repo->why);
-    free(repo->refs);
-}
-
 /* The repo of an object that is missing: they come by their repos. */
 static enum hub_status find_repo(struct hub_restore_report *report, const char *id, const char *why,
                                  struct hub_restored_repo **out, struct hub_error *err)

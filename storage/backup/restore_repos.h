@@ -3,7 +3,8 @@
 #define HUB_BACKUP_RESTORE_REPOS_H
 
 #include "storage/backup/objects.h"
-#include "storage/backup/restore.h"
+#include "storage/backup/restored.h"
+#include "storage/io/roots.h"
 #include "storage/sqlite/db.h"
 
 struct hub_repos_restore {
@@ -16,7 +17,6 @@ struct hub_repos_restore {
     void *user;
 };
 
-void hub_restored_repo_dispose(struct hub_restored_repo *repo);
 /** Have each object where its rows say, and forget the commits whose objects are nowhere. */
 HUB_MUST_USE enum hub_status hub_restore_repos(const struct hub_repos_restore *restore,
                                                struct hub_error *err);
