@@ -576,6 +576,23 @@ def test_what_is_published_needs_no_time_to_settle(tmp_path):
         assert hub.get("/api/v1/datasets/lab/by-hand").json()["status"] == "pending"
 
 
+def test_files_of_no_format_are_listed_at_once(hub):
+    """By themselves below a dataset of a format, else by their folder: whoever published them finds them when the answer comes."""
+    def files(id):
+        return ask(hub, "GET", f"/api/v1/datasets/{id}/files").json()["items"]
+    for i in range(8):
+        draft = open_draft(hub, f"lab/new-v{i}")
+        assert put(hub, draft, "notes.txt", b"x").status == 201
+        assert ask(hub, "POST", draft + "/commit?allow=files").status == 200
+        assert [f["path"] for f in files("lab")] == [f"new-v{j}/notes.txt" for j in range(i + 1)]
+    assert ask(hub, "POST", push(hub, ARM, "lab/arm-v0") + "/commit").status == 200
+    for i in range(8, 16):
+        draft = open_draft(hub, f"lab/new-v{i}")
+        assert put(hub, draft, "notes.txt", b"x").status == 201
+        assert ask(hub, "POST", draft + "/commit?allow=files").status == 200
+        assert [f["path"] for f in files(f"lab/new-v{i}")] == ["notes.txt"]
+
+
 def test_an_order_that_comes_again(hub):
     """With a key it is answered with the draft that is open; without one each order opens its own."""
     def order(key=None, id="lab/new-v0", token="", **wanted):

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,12 +81,29 @@ static bool is_refused(const struct hub_publishing *c)
 
 /* ---- when it is listed ---- */
 
+static size_t above(struct hub_view id)
+{
+    const char *slash = memrchr(id.data, '/', id.size);
+    return slash ? (size_t)(slash - id.data) : 0;
+}
+
+/* The dataset that lists it: files that no format claims may be loose ones of a folder above. */
+static const struct hub_summary *find_listing(const struct hub_publishing *c, const struct hub_snapshot *all)
+{
+    struct hub_view id = hub_view_of(c->row.dataset);
+    const struct hub_summary *found = hub_snapshot_find(all, id);
+    while (!found && c->verdict.status == HUB_VERDICT_FILES && (id.size = above(id)) > 0)
+        found = hub_snapshot_find(all, id);
+    return found;
+}
+
 static bool is_listed(const struct hub_publishing *c)
 {
+    const bool is_new = !*c->row.base && c->verdict.status != HUB_VERDICT_FILES;
     const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
-    const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
+    const struct hub_summary *summary = find_listing(c, all);
     const bool listed =
-        summary && summary->status != HUB_DATASET_PENDING && (summary->serial != c->serial || !*c->row.base);
+        summary && summary->status != HUB_DATASET_PENDING && (is_new || summary->serial != c->serial);
     hub_snapshot_put(all);
     return listed;
 }
@@ -137,7 +155,7 @@ static enum hub_status claim(struct hub_publishing *c, struct hub_error *err)
 static uint64_t listed_serial(const struct hub_publishing *c)
 {
     const struct hub_snapshot *all = hub_catalog_snapshot(c->app->catalog);
-    const struct hub_summary *summary = hub_snapshot_find(all, hub_view_of(c->row.dataset));
+    const struct hub_summary *summary = find_listing(c, all);
     const uint64_t serial = summary ? summary->serial : 0;
     hub_snapshot_put(all);
     return serial;
@@ -186,8 +204,7 @@ static enum hub_status publish(struct hub_publishing *c, struct hub_error *err)
     if (*c->row.base)
         hub_revisions_look(c->app, c->row.root, c->row.path, c->row.base);
     hub_revisions_tidy(c->app, c->row.dataset);
-    if (c->verdict.status != HUB_VERDICT_FILES) /* they are listed as loose files of the folder above */
-        await_listed(c, true);
+    await_listed(c, true);
     return HUB_OK;
 }
 
