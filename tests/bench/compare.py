@@ -289,7 +289,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="run.sh --compare")
     parser.add_argument("old", help="a git revision, or a build folder (its bin/ has the programs)")
     parser.add_argument("new", help="another")
-    parser.add_argument("--only", default="", help="the rows with this word in their names: " + ", ".join(row.__name__ for row in all_rows))
+    parser.add_argument("--only", default="", help="the rows with one of these words (WORD,…) in their names: " + ", ".join(row.__name__ for row in all_rows))
     parser.add_argument("--rounds", type=int, default=11, help="how often both builds are measured (11)")
     parser.add_argument("--seconds", type=int, default=2, help="how long each is asked at a time (2)")
     parser.add_argument("--data", default=os.path.join(b.TOP, "build", "bench-data"))
@@ -297,7 +297,7 @@ def arguments():
     args = parser.parse_args()
     if args.rounds < 2:
         parser.error("a spread needs 2 rounds at least")
-    chosen = [row for row in all_rows if args.only in row.__name__]
+    chosen = [row for row in all_rows if any(word in row.__name__ for word in args.only.split(","))]
     if not chosen:
         parser.error(f"no row has {args.only} in its name")
     missing = [p for p in ("wrk", "git", "cmake") if not shutil.which(p)]
