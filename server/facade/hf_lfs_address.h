@@ -17,8 +17,8 @@ struct hub_lfs_target {
 HUB_MUST_USE enum hub_status hub_lfs_address_write(const struct hub_request *request, const char *repo,
                                                    const struct hub_lfs_target *target, struct hub_buf *out,
                                                    struct hub_error *err);
-/** The target of such an address, and who asked for it: HUB_DENIED: the address is none, or that principal may
- * not write there any more. */
+/** The target of such an address, and who asked for it: HUB_DENIED: the address is none, or that principal
+ * may not write there any more. */
 HUB_MUST_USE enum hub_status hub_lfs_address_read(struct hub_request *request, const char *repo,
                                                   struct hub_lfs_target *out, char who[HUB_WRITER_CHARS],
                                                   struct hub_error *err);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct finding {
+struct room_search {
     const char *repo;
     struct hub_hf_room *room;
 };
@@ -12,7 +12,7 @@ struct finding {
 static enum hub_status note_quota(void *user, const struct hub_quota *quota, uint64_t used,
                                   struct hub_error *err)
 {
-    const struct finding *f = user;
+    const struct room_search *f = user;
     const uint64_t left = quota->bytes > used ? quota->bytes - used : 0;
     (void)err;
     if (hub_view_starts(hub_view_of(f->repo), quota->prefix) && left < f->room->left)
@@ -23,7 +23,7 @@ static enum hub_status note_quota(void *user, const struct hub_quota *quota, uin
 enum hub_status hub_hf_room_find(struct hub_truth *truth, const char *repo, struct hub_hf_room *out,
                                  struct hub_error *err)
 {
-    struct finding f = {repo, out};
+    struct room_search f = {repo, out};
     *out = (struct hub_hf_room){.left = UINT64_MAX};
     return hub_quotas_each(truth, note_quota, &f, err);
 }

@@ -54,7 +54,8 @@ static enum hub_status lock(int folder, const char *name, int fd, int how, struc
     if (flock(fd, how | LOCK_NB))
         return errno == EWOULDBLOCK
                    ? hub_fail(err, HUB_BUSY, "other parts of the object are on their way: try again")
-                   : hub_fail_errno(err, errno, "an object in parts cannot be locked");
+                   : hub_fail_errno(err, errno,
+                                    "an object in parts cannot be locked: set --upload-part above its size");
     if (fstat(fd, &mine) == 0 && fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
         mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
         return HUB_OK;
