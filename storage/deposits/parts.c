@@ -197,7 +197,7 @@ static enum hub_status check_rows(const struct hub_parted *of, int fd, const uin
 static enum hub_status keep(const struct hub_parted *of, int parts, const char *name,
                             struct hub_deposit *deposit, struct hub_error *err)
 {
-    HUB_TRY(hub_file_hasher_begin(&deposit->hasher, HUB_GIT_SHA1, of->size, err));
+    HUB_TRY(hub_file_hasher_begin(&deposit->hasher, HUB_BY_CRC32C, of->size, err));
     HUB_TRY(hub_file_hasher_read(&deposit->hasher, deposit->fd, of->size, NULL, NULL, err));
     hub_private_name(deposit->name);
     if (renameat(parts, name, deposit->folder, deposit->name) || ftruncate(deposit->fd, (off_t)of->size))

@@ -80,7 +80,7 @@ Test(parts, all_of_them_are_an_object)
     cr_assert_eq(join(3), HUB_OK, "%s", wrong.detail);
     memcpy(row.sha256, object.sha256, sizeof row.sha256);
     cr_expect_eq(hub_deposit_has(&deposits, &row, NULL), HUB_OK);
-    cr_expect(row.size == 5 && row.has_sha1);
+    cr_expect(row.size == 5 && !row.has_sha1);
     cr_expect_eq(join(3), HUB_OK, "its answer was lost");
     cr_expect_eq(names("parts"), 0);
     cr_expect_eq(names("objects"), 1);
