@@ -266,21 +266,21 @@ static bool ends_all(enum hub_status st, const struct hub_error *why)
            why->problem == HUB_PROBLEM_READ_ONLY;
 }
 
-struct waiting {
+struct inspection_wait {
     int64_t end_ms;
     bool looked;
 };
 
 /* It is inspected just now, or will be, or another one publishes it. */
-static bool may_wait(const struct adoption *a, enum hub_status st, struct waiting *waiting)
+static bool may_wait(const struct adoption *a, enum hub_status st, struct inspection_wait *wait)
 {
     struct hub_scanner *scanner = a->o->scanner;
     struct hub_scan_progress now;
-    if ((st != HUB_BUSY && st != HUB_CHANGED) || !scanner || hub_time_mono_ms() >= waiting->end_ms)
+    if ((st != HUB_BUSY && st != HUB_CHANGED) || !scanner || hub_time_mono_ms() >= wait->end_ms)
         return false;
-    if (!waiting->looked) /* it may have changed a moment ago */
+    if (!wait->looked) /* it may have changed a moment ago */
         hub_scanner_look(scanner, a->summary->root, a->summary->path);
-    waiting->looked = true;
+    wait->looked = true;
     hub_scanner_prioritize(scanner, a->summary->id);
     hub_scanner_progress(scanner, &now);
     return !now.idle; /* else it was given up */
@@ -300,7 +300,7 @@ static enum hub_status note(const struct adoption *a, enum hub_status st, bool o
 
 /* As it is listed now. HUB_AGAIN: in a moment. */
 static enum hub_status try_one(struct hub_mirror_work *w, const char *id, const char *who, json_t *result,
-                               struct waiting *waiting, struct hub_error *err)
+                               struct inspection_wait *wait, struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *all = hub_catalog_snapshot(w->mirrors->options.catalog);
@@ -320,7 +320,7 @@ static enum hub_status try_one(struct hub_mirror_work *w, const char *id, const 
     const enum hub_status st = adopt(&a, &owned, &why);
     if (st && ends_all(st, &why))
         return hub_pass(st, &why, err);
-    if (!may_wait(&a, st, waiting))
+    if (!may_wait(&a, st, wait))
         return note(&a, st, owned, why.detail, err);
     w->done = done;
     return HUB_AGAIN;
@@ -329,9 +329,9 @@ static enum hub_status try_one(struct hub_mirror_work *w, const char *id, const 
 static enum hub_status adopt_one(struct hub_mirror_work *w, const char *id, const char *who, json_t *result,
                                  struct hub_error *err)
 {
-    struct waiting waiting = {.end_ms = hub_time_mono_ms() + INSPECTED_MS};
+    struct inspection_wait wait = {.end_ms = hub_time_mono_ms() + INSPECTED_MS};
     enum hub_status st;
-    while ((st = try_one(w, id, who, result, &waiting, err)) == HUB_AGAIN) {
+    while ((st = try_one(w, id, who, result, &wait, err)) == HUB_AGAIN) {
         HUB_TRY(hub_mirror_keep(w, err));
         nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
     }

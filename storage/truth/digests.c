@@ -199,12 +199,12 @@ static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct 
 }
 
 /* Between which texts the paths below a folder are. */
-struct below {
+struct path_range {
     char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2];
     size_t size; /* of `first` */
 };
 
-static enum hub_status find_below(const char *path, struct below *out, struct hub_error *err)
+static enum hub_status find_range(const char *path, struct path_range *out, struct hub_error *err)
 {
     out->size = (size_t)snprintf(out->first, sizeof out->first, "%s%s", path, *path ? "/" : "");
     if (out->size >= sizeof out->first)
@@ -216,7 +216,7 @@ static enum hub_status find_below(const char *path, struct below *out, struct hu
 }
 
 /* Parameters 1 to 3. */
-static void bind_below(struct hub_stmt *stmt, const char *root, const struct below *folder)
+static void bind_range(struct hub_stmt *stmt, const char *root, const struct path_range *folder)
 {
     hub_stmt_bind_text(stmt, 1, root);
     hub_stmt_bind_text(stmt, 2, folder->first);
@@ -229,16 +229,16 @@ enum hub_status hub_digest_list(struct hub_truth *truth, uint32_t root, const ch
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char number[16];
-    struct below folder;
+    struct path_range folder;
     struct hub_db *db;
     memset(out, 0, count * sizeof *out);
-    HUB_TRY(find_below(path, &folder, err));
+    HUB_TRY(find_range(path, &folder, err));
     HUB_TRY(hub_truth_reader(truth, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
                            " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
                            &stmt, err));
-    bind_below(stmt, hub_roots_key(truth->roots, root, number), &folder);
+    bind_range(stmt, hub_roots_key(truth->roots, root, number), &folder);
     return merge(stmt, folder.size, files, count, out, err);
 }
 
@@ -329,14 +329,14 @@ static enum hub_status move_rows(struct hub_db *db, const char *root, const stru
                                  struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    struct below from;
-    HUB_TRY(find_below(move->from, &from, err));
+    struct path_range from;
+    HUB_TRY(find_range(move->from, &from, err));
     HUB_TRY(hub_db_prepare(db,
                            move->to ? "UPDATE OR REPLACE digests SET path = ?4 || substr(path, length(?2))"
                                       " WHERE root = ?1 AND path >= ?2 AND path < ?3"
                                     : "DELETE FROM digests WHERE root = ?1 AND path >= ?2 AND path < ?3",
                            &stmt, err));
-    bind_below(stmt, root, &from);
+    bind_range(stmt, root, &from);
     if (move->to)
         hub_stmt_bind_text(stmt, 4, move->to); /* ?2 ends in a slash, with which the rest begins */
     return hub_stmt_run(stmt, err);
