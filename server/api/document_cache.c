@@ -122,7 +122,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * text.size + KIB);
     struct hub_meter meter;
     hub_meter_buf(&meter, request->app->budget, request, response, &coded);
-    HUB_TRY(hub_gzip(text, &coded, err));
+    HUB_TRY(hub_gzip(text, HUB_GZIP_QUICK, &coded, err));
     HUB_CLEANUP(hub_cached_response_putp) struct hub_cached_response *plain = *out;
     struct cached_document d = *document_of(plain);
     d.gzip = true;

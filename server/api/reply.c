@@ -26,7 +26,8 @@ static enum hub_status compress(struct hub_request *request, struct hub_response
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * (size_t)MOST_BYTES);
     struct hub_meter meter;
     hub_meter_buf(&meter, request->app->budget, request, response, &coded);
-    HUB_TRY(hub_gzip(hub_buf_view(&response->buffer), &coded, err));
+    HUB_TRY(hub_gzip(hub_buf_view(&response->buffer), response->is_kept ? HUB_GZIP_SMALL : HUB_GZIP_QUICK,
+                     &coded, err));
     coded.meter = NULL; /* complete */
     hub_buf_dispose(&response->buffer);
     response->buffer = coded;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { LEVEL = 4 }; /* about 150 MB/s, and nearly as small as the usual 6 */
-
 /* "q=0.5" in thousandths; no weight is 1, a malformed one 0. */
 static unsigned weight_of(struct hub_view parameters)
 {
@@ -59,9 +57,10 @@ bool hub_accepts_gzip(const struct hub_request *request)
     return gzip > 0 && gzip >= plain;
 }
 
-enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_gzip(struct hub_view plain, enum hub_gzip_effort effort, struct hub_buf *out,
+                         struct hub_error *err)
 {
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(effort);
     HUB_TRY(hub_allocated(compressor, err));
     const size_t room = libdeflate_gzip_compress_bound(compressor, plain.size);
     const enum hub_status st = hub_buf_reserve(out, room, err);

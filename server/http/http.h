@@ -245,6 +245,7 @@ struct hub_response {
      * it is there */
     struct hub_buf buffer;
     bool is_json;             /* BUFFER: holds JSON text made here, not the bytes of a file or a coding */
+    bool is_kept;             /* BUFFER: by its reader, for good: it is compressed as small as can be */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     /* FILE; UNSENT, MADE: of the body that GET sends, or HUB_LENGTH_UNKNOWN */
@@ -434,8 +435,13 @@ HUB_MUST_USE enum hub_status hub_bytes_range(struct hub_request *request,
 bool hub_accepts_gzip(const struct hub_request *request);
 /** Does Accept name text/html, as a browser's does? */
 bool hub_accepts_html(const struct hub_request *request);
+enum hub_gzip_effort {
+    HUB_GZIP_QUICK = 4, /* about 150 MB/s, and nearly as small as the usual 6 */
+    HUB_GZIP_SMALL = 12 /* some 10 MB/s: of what its reader keeps */
+};
 /** `plain` as gzip, at the end of `out`. */
-HUB_MUST_USE enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_gzip(struct hub_view plain, enum hub_gzip_effort effort, struct hub_buf *out,
+                                      struct hub_error *err);
 
 /* ---- problems ---- */
 

@@ -56,7 +56,7 @@ Test(coding, there_and_back)
         for (size_t i = 0; i < size; i++)
             text[i] = (char)(i * i % 251);
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
-        cr_assert_eq(hub_gzip((struct hub_view){text, size}, &out, NULL), HUB_OK);
+        cr_assert_eq(hub_gzip((struct hub_view){text, size}, HUB_GZIP_QUICK, &out, NULL), HUB_OK);
         z_stream stream = {.next_in = (unsigned char *)out.data,
                            .avail_in = (unsigned)out.size,
                            .next_out = back,
@@ -67,5 +67,5 @@ Test(coding, there_and_back)
         inflateEnd(&stream);
     }
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf small = HUB_BUF_INIT(8);
-    cr_expect_eq(hub_gzip(HUB_VIEW("text"), &small, NULL), HUB_TOO_BIG);
+    cr_expect_eq(hub_gzip(HUB_VIEW("text"), HUB_GZIP_SMALL, &small, NULL), HUB_TOO_BIG);
 }
