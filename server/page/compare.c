@@ -246,7 +246,6 @@ static void write_form(struct compare *c)
 static void write_videos(struct compare *c)
 {
     struct page *page = &c->page;
-    const struct page_compare_media media = {(int64_t)c->span};
     bool any = false;
     for (unsigned i = 0; i < c->count; i++) {
         const struct side *side = &c->sides[i];
@@ -257,7 +256,7 @@ static void write_videos(struct compare *c)
             const struct hub_view camera = page_text(item, "camera");
             const struct hub_view label = page_url(page, "%r: %r", hub_view_of(side->name), camera);
             if (!any)
-                page_compare_media_begin(&page->out, &media);
+                page_compare_media_begin(&page->out, NULL);
             any = true;
             if (!page_count(item, "frames") || !json_object_get(item, "width")) {
                 page_video_missing(page, item, label);
@@ -276,7 +275,39 @@ static void write_videos(struct compare *c)
         }
     }
     if (any)
-        page_compare_media_end(&page->out, &media);
+        page_compare_media_end(&page->out, NULL);
+}
+
+/* The steps that are drawn and the one that is marked, moved to where there are some. */
+static void read_window(struct compare *c)
+{
+    const struct hub_request *request = c->page.request;
+    const uint64_t span = (uint64_t)c->span;
+    int64_t at = 0, from = 0, to = 0;
+    (void)hub_request_int(request, "at", &at);
+    (void)hub_request_int(request, "from", &from);
+    (void)hub_request_int(request, "to", &to);
+    c->at = at > 0 && span ? HUB_MIN((uint64_t)at, span - 1) : 0;
+    c->to = to > 0 ? HUB_MIN((uint64_t)to, span) : span;
+    c->from = from > 0 ? HUB_MIN((uint64_t)from, span) : 0;
+    if (c->from >= c->to)
+        c->from = 0;
+}
+
+static void write_what_to_do(struct compare *c)
+{
+    struct page *page = &c->page;
+    page_paragraph(&page->out,
+                   &(struct page_paragraph){
+                       HUB_VIEW(""),
+                       c->count ? HUB_VIEW("Add the number of another episode above to see the two over each "
+                                           "other.")
+                                : HUB_VIEW("Nothing is chosen yet. Mark up to six episodes in the list and "
+                                           "press Compare selected, or add their numbers above.")});
+    page_dataset_more_begin(&page->out, NULL);
+    page_link(&page->out, &(struct page_link){page_url(page, "@/d/%p/episodes", page_id(page)),
+                                              HUB_VIEW("List of episodes")});
+    page_dataset_more_end(&page->out, NULL);
 }
 
 enum hub_status hub_page_compare(struct hub_request *request, struct hub_response *response,
@@ -294,10 +325,16 @@ enum hub_status hub_page_compare(struct hub_request *request, struct hub_respons
     page_crumbs(&c.page, id, "compare");
     page_title(&c.page.out, &(struct page_title){HUB_VIEW("Compare episodes")});
     write_form(&c);
+    read_window(&c);
+    if (c.count < 2)
+        write_what_to_do(&c);
     if (c.count) {
         write_table(&c);
+        compare_timeline(&c);
         write_videos(&c);
         HUB_TRY(compare_lanes(&c));
+        page_plots(&c.page.out, NULL);
+        page_compare_script(&c.page.out, NULL);
     }
     return page_close(&c.page);
 }

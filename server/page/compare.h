@@ -18,11 +18,15 @@ struct compare {
     struct page page;
     struct side sides[COMPARE_SIDES];
     unsigned count;
-    double span; /* steps that the drawing is wide */
+    double span;       /* steps that the drawing could be wide */
+    uint64_t from, to; /* of these: what is drawn */
+    uint64_t at;       /* the step that is marked */
 };
 
 /** The first field of that role; NULL: there is none. */
 const json_t *compare_first_of(const json_t *dataset, const char *role);
+/** Where the clock of the page goes. Above all that follows it. */
+void compare_timeline(struct compare *c);
 /** Overlaid fields of the episodes, chosen by `lanes=`; with `diff` the difference of the first two. */
 HUB_MUST_USE enum hub_status compare_lanes(struct compare *c);
 

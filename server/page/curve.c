@@ -1,12 +1,14 @@
 /* Curves of an episode: see curve.h. */
 #include "server/page/curve.h"
 
+#include "server/page/legend.h"
+
 #include "storage/text/number.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 1000, HEIGHT = 120, MARGIN = 6, MOST_CURVES = 8, MOST_LISTED = 128, CLASS_BYTES = 12 };
+enum { WIDTH = 1000, HEIGHT = 120, MARGIN = 6, MOST_CURVES = PAGE_SERIES };
 
 struct scale {
     double low, high; /* of the values */
@@ -75,17 +77,6 @@ struct curve_figure {
     const json_t *document, *field, *over_document, *over;
 };
 
-static struct hub_view class_of(size_t i, const char *more, char out[CLASS_BYTES])
-{
-    snprintf(out, CLASS_BYTES, "s%zu%s", i % MOST_CURVES + 1, more);
-    return hub_view_of(out);
-}
-
-static bool is_leaf(const struct page_curve *curve)
-{
-    return hub_view_starts(curve->chosen, "/");
-}
-
 static bool is_strip(const struct page_curve *curve)
 {
     return !curve->band && !curve->chosen.size && curve->dims > MOST_CURVES;
@@ -106,120 +97,26 @@ static void draw_cursor(struct page *page, const struct page_curve *curve, const
         page_plot_cursor(&page->out, &(struct page_plot_cursor){x, x});
 }
 
-static void draw_lines(struct page *page, const json_t *document, const json_t *field, const struct scale *s,
-                       const char *more)
+/* The place in the order of colours of the dimension at a place of those that are drawn. */
+static size_t colour_at(const struct page_curve *curve, const json_t *field, size_t place)
+{
+    return page_curve_is_few(curve)
+               ? (size_t)json_integer_value(json_array_get(json_object_get(field, "dims"), place))
+               : place;
+}
+
+static void draw_lines(struct page *page, const struct page_curve *curve, const json_t *document,
+                       const json_t *field, const struct scale *s, const char *more)
 {
     const json_t *lines = json_object_get(field, s->pairs ? "pairs" : "values");
     for (size_t i = 0; i < json_array_size(lines); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf d = HUB_BUF_INIT(256 * KIB);
-        char class[CLASS_BYTES];
+        char class[PAGE_SERIES_CLASS];
         if (!line_of(document, json_array_get(lines, i), s, &d) && d.size)
-            page_plot_line(&page->out, &(struct page_plot_line){class_of(i, more, class), hub_buf_view(&d)});
+            page_plot_line(&page->out,
+                           &(struct page_plot_line){
+                               page_series_class(colour_at(curve, field, i), more, class), hub_buf_view(&d)});
     }
-}
-
-static void draw(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn,
-                 const struct scale *s, const char *label)
-{
-    struct page_out *out = &page->out;
-    const struct page_plot plot = {hub_view_of(label), hub_view_of(size_of(curve))};
-    page_plot_begin(out, &plot);
-    if (s->low < 0 && s->high > 0)
-        page_plot_zero(out, &(struct page_plot_zero){y_of(s, 0), y_of(s, 0)});
-    draw_lines(page, drawn->document, drawn->field, s, "");
-    if (drawn->over)
-        draw_lines(page, drawn->over_document, drawn->over, s, " over");
-    draw_cursor(page, curve, s);
-    page_plot_end(out, &plot);
-}
-
-/* A dimension's name, else its number. */
-static struct hub_view name_of(struct page *page, const json_t *names, uint64_t dim, size_t place)
-{
-    const char *name = json_string_value(json_array_get(names, place));
-    return name ? page_url(page, "%r", hub_view_of(name)) : page_url(page, "[%u]", dim);
-}
-
-/* What the curves are, each with its colour and dash. */
-static void write_legend(struct page *page, const json_t *field, const char *more)
-{
-    const json_t *names = json_object_get(field, "names"), *dims = json_object_get(field, "dims");
-    for (size_t i = 0; i < json_array_size(dims); i++) {
-        char class[CLASS_BYTES];
-        const int64_t dim = json_integer_value(json_array_get(dims, i));
-        page_legend_item(&page->out, &(struct page_legend_item){dim, class_of(i, more, class),
-                                                                name_of(page, names, (uint64_t)dim, i)});
-    }
-}
-
-static void write_legends(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn)
-{
-    const struct page_legend_over over = {curve->over};
-    if (json_array_size(json_object_get(drawn->field, "dims")) > 1 || drawn->over) {
-        page_legend_begin(&page->out, NULL);
-        write_legend(page, drawn->field, "");
-        page_legend_end(&page->out, NULL);
-    }
-    if (!drawn->over)
-        return;
-    page_legend_over_begin(&page->out, &over);
-    write_legend(page, drawn->over, " over");
-    page_legend_over_end(&page->out, &over);
-}
-
-/* All dimensions of a strip, each a link that adds its curve. */
-static void write_dimensions(struct page *page, const json_t *whole, const struct page_curve *curve)
-{
-    const json_t *names = json_object_get(whole, "names");
-    const struct page_details details = {page_url(page, "%u dimensions", (uint64_t)curve->dims)};
-    page_first_eight(&page->out, NULL);
-    page_details_begin(&page->out, &details);
-    page_legend_begin(&page->out, NULL);
-    for (unsigned i = 0; i < HUB_MIN(curve->dims, (unsigned)MOST_LISTED); i++) {
-        const struct hub_view lanes = page_url(page, "%r,%r:%u", curve->shown, curve->name, (uint64_t)i);
-        const struct hub_view href = page_query(page, "lanes", "lanes", lanes, NULL);
-        page_legend_link(&page->out, &(struct page_legend_link){i, href, name_of(page, names, i, i)});
-    }
-    page_legend_end(&page->out, NULL);
-    page_details_end(&page->out, &details);
-}
-
-static uint64_t odd_values(const json_t *field)
-{
-    uint64_t all = 0;
-    size_t i;
-    const json_t *kinds;
-    json_array_foreach(json_object_get(field, "nonfinite"), i, kinds) all +=
-        page_count(kinds, "nan") + page_count(kinds, "+inf") + page_count(kinds, "-inf");
-    return all;
-}
-
-/* What is shown of the whole episode, in words. */
-static void write_caption(const struct page_curve *curve, const json_t *field, char *out, size_t size)
-{
-    struct scale s;
-    char low[PAGE_REAL_BYTES], high[PAGE_REAL_BYTES];
-    find_scale(field, &s);
-    page_real(s.low, low);
-    page_real(s.high, high);
-    const bool single = json_array_size(json_object_get(field, "min")) == 1;
-    const uint64_t odd = odd_values(field);
-    if (s.low > s.high) {
-        snprintf(out, size, odd ? "no finite value: %llu values are not finite" : "No values",
-                 (unsigned long long)odd);
-        return;
-    }
-    int used = snprintf(out, size, "min %s, max %s", low, high);
-    if (single && !curve->sum)
-        used = snprintf(
-            out, size, "min %s at row %llu, max %s at row %llu", low,
-            (unsigned long long)page_double_of(json_array_get(json_object_get(field, "min_row"), 0)), high,
-            (unsigned long long)page_double_of(json_array_get(json_object_get(field, "max_row"), 0)));
-    snprintf(out + used, size - (size_t)used,
-             !odd       ? "; all finite"
-             : odd == 1 ? "; %llu value is not finite"
-                        : "; %llu values are not finite",
-             (unsigned long long)odd);
 }
 
 /* A discrete action: a few whole numbers are easier to distinguish than to measure. */
@@ -231,34 +128,107 @@ static bool is_discrete(const struct page_curve *curve, const json_t *field)
            s.high - s.low < 64;
 }
 
-/* Bounds of the space that all dimensions have in common: "[-1,1]", or "". */
-static struct hub_view bounds_of(struct page *page, const struct page_curve *curve)
+/* The bounds of the space of a dimension: [low, high], each null where it is not finite. */
+static json_t *bounds_at(const json_t *field, size_t dim)
 {
     static const char *const keys[] = {"low", "high"};
-    struct hub_view out = HUB_VIEW("");
-    for (size_t k = 0; k < HUB_COUNT(keys) && !curve->sum; k++) {
-        const json_t *bounds = json_object_get(curve->field, keys[k]), *bound;
-        const double first = page_double_of(json_array_get(bounds, 0));
-        char digits[HUB_NUMBER_CHARS];
-        bool same = isfinite(first);
-        size_t i;
-        json_array_foreach(bounds, i, bound) same = same && page_double_of(bound) == first;
-        if (same)
-            out = page_url(page, "%r%r%r", out, out.size ? HUB_VIEW(",") : HUB_VIEW(""),
-                           (struct hub_view){digits, hub_number_double(first, digits)});
+    json_t *pair = json_array();
+    for (size_t k = 0; k < HUB_COUNT(keys); k++) {
+        json_t *bound = json_array_get(json_object_get(field, keys[k]), dim);
+        (void)(json_is_number(bound) ? json_array_append(pair, bound)
+                                     : json_array_append_new(pair, json_null()));
     }
-    return out.size ? page_url(page, "[%r]", out) : out;
+    return pair;
 }
 
-static struct page_lane figure_of(struct page *page, const struct page_curve *curve, const char *mode)
+/* [[low, high]] that all dimensions of the legend have in common, else a pair for each; [] where there are
+ * none, and for a sum. */
+static json_t *bounds_of(const struct page_curve *curve, const json_t *field)
+{
+    const json_t *dims = json_object_get(field, "dims");
+    const size_t count = page_curve_is_few(curve) ? curve->dims : json_array_size(dims);
+    json_t *all = json_array();
+    bool same = true;
+    for (size_t i = 0; i < count && !curve->sum && !page_curve_is_leaf(curve); i++) {
+        const size_t dim = page_curve_is_few(curve) ? i : (size_t)json_integer_value(json_array_get(dims, i));
+        (void)json_array_append_new(all, bounds_at(curve->field, dim));
+        same = same && json_equal(json_array_get(all, i), json_array_get(all, 0));
+    }
+    const json_t *first = json_array_get(all, 0);
+    const bool none = !json_is_number(json_array_get(first, 0)) && !json_is_number(json_array_get(first, 1));
+    while (same && json_array_size(all) > !none)
+        (void)json_array_remove(all, json_array_size(all) - 1);
+    return all;
+}
+
+static struct hub_view words_for_bounds(struct page *page, const json_t *bounds)
+{
+    char *text = json_dumps(bounds, JSON_COMPACT);
+    const struct hub_view out = text ? page_url(page, "%r", hub_view_of(text)) : HUB_VIEW("");
+    free(text);
+    return out;
+}
+
+/* Bounds that are no farther from the values than these are apart belong to what is drawn. */
+static void widen_to_bounds(const json_t *bounds, struct scale *s)
+{
+    const double low = s->low - (s->high - s->low), high = s->high + (s->high - s->low);
+    size_t i, k;
+    const json_t *pair, *bound;
+    json_array_foreach(bounds, i, pair) json_array_foreach(pair, k, bound)
+    {
+        const double value = page_double_of(bound);
+        if (!json_is_number(bound) || value < low || value > high)
+            continue;
+        s->low = HUB_MIN(s->low, value);
+        s->high = HUB_MAX(s->high, value);
+    }
+}
+
+/* As thin lines; where each dimension has its own, in its colour. */
+static void draw_bounds(struct page *page, const json_t *bounds, const struct scale *s)
+{
+    size_t i, k;
+    const json_t *pair, *bound;
+    json_array_foreach(bounds, i, pair) json_array_foreach(pair, k, bound)
+    {
+        char class[PAGE_SERIES_CLASS];
+        const double value = page_double_of(bound);
+        if (json_is_number(bound) && value >= s->low && value <= s->high)
+            page_plot_bound(&page->out, &(struct page_plot_bound){json_array_size(bounds) > 1
+                                                                      ? page_series_class(i, "", class)
+                                                                      : HUB_VIEW(""),
+                                                                  y_of(s, value), y_of(s, value)});
+    }
+}
+
+static void draw(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn,
+                 const struct scale *s, const json_t *bounds, struct hub_view label)
+{
+    struct page_out *out = &page->out;
+    const struct page_plot plot = {label, hub_view_of(size_of(curve))};
+    page_plot_begin(out, &plot);
+    if (s->low < 0 && s->high > 0)
+        page_plot_zero(out, &(struct page_plot_zero){y_of(s, 0), y_of(s, 0)});
+    if (!is_strip(curve))
+        draw_bounds(page, bounds, s);
+    draw_lines(page, curve, drawn->document, drawn->field, s, "");
+    if (drawn->over)
+        draw_lines(page, curve, drawn->over_document, drawn->over, s, " over");
+    draw_cursor(page, curve, s);
+    page_plot_end(out, &plot);
+}
+
+static struct page_lane figure_of(struct page *page, const struct page_curve *curve, const char *mode,
+                                  struct hub_view bounds)
 {
     return (struct page_lane){
         curve->over.size ? page_url(page, "%r and %r", curve->path, curve->over)
                          : page_url(page,
-                                    curve->sum            ? "return so far, the sum of %r"
-                                    : !curve->chosen.size ? "%r"
-                                    : is_leaf(curve)      ? "%r %r"
-                                                          : "%r [%r]",
+                                    curve->sum ? "return so far, the sum of %r"
+                                    : !curve->chosen.size || page_curve_is_few(curve) ? "%r"
+                                    : page_curve_is_leaf(curve)                       ? "%r %r"
+                                                                                      : "%r [%r]",
                                     curve->path, curve->chosen),
         page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", curve->id, curve->episode, curve->path),
         curve->name,
@@ -268,11 +238,13 @@ static struct page_lane figure_of(struct page *page, const struct page_curve *cu
         hub_view_of(mode),
         hub_view_of(curve->sum ? "sum" : "value"),
         curve->chosen,
+        curve->all,
         curve->dims,
-        bounds_of(page, curve),
+        bounds,
         curve->over.size
             ? page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", curve->id, curve->episode, curve->over)
-            : HUB_VIEW("")};
+            : HUB_VIEW(""),
+        HUB_VIEW("")};
 }
 
 static void write_figure(struct page *page, const struct page_curve *curve, const struct curve_figure *drawn,
@@ -280,33 +252,38 @@ static void write_figure(struct page *page, const struct page_curve *curve, cons
 {
     const json_t *field = drawn->field;
     struct scale s = {.start = (double)curve->from, .steps = (double)(curve->to - curve->from)};
-    char caption[300];
-    const struct page_lane figure = figure_of(page, curve,
-                                              is_discrete(curve, whole) ? "bands"
-                                              : is_strip(curve)         ? "strip"
-                                                                        : "curves");
+    HUB_CLEANUP(hub_json_decrefp) json_t *bounds = bounds_of(curve, field);
+    const struct page_lane figure =
+        figure_of(page, curve,
+                  is_discrete(curve, whole) ? "bands"
+                  : is_strip(curve)         ? "strip"
+                                            : "curves",
+                  is_strip(curve) ? HUB_VIEW("") : words_for_bounds(page, bounds));
     find_scale(field, &s);
     widen_scale(drawn->over, &s);
+    if (!is_strip(curve))
+        widen_to_bounds(bounds, &s);
     s.pairs = json_object_get(field, "pairs") != NULL;
     s.shift = hub_view_is(curve->axis, "shifted") ? -1 : 0;
     s.stepped = !s.pairs && !hub_view_is(curve->axis, "state") && WIDTH / HUB_MAX(1.0, s.steps) > 3;
-    write_caption(curve, whole, caption, sizeof caption);
     page_lane_begin(&page->out, &figure);
-    draw(page, curve, drawn, &s, caption);
+    draw(page, curve, drawn, &s, bounds, page_extremes_words(page, whole));
     if (is_strip(curve))
-        write_dimensions(page, whole, curve);
+        page_dimensions(page, curve, whole);
     else
-        write_legends(page, curve, drawn);
+        page_legends(page, curve, drawn->field, drawn->over);
     if (curve->offer.size)
         page_lane_offer(&page->out, &(struct page_lane_offer){curve->offer_href, curve->offer});
-    page_caption(&page->out, &(struct page_caption){hub_view_of(caption)});
+    page_extremes_caption(page, curve, whole);
+    if (!is_strip(curve))
+        page_extremes_each(page, curve, whole);
     page_lane_end(&page->out, &figure);
 }
 
 /* In the place of a drawing: why there is none. */
 static void write_trouble(struct page *page, const struct page_curve *curve)
 {
-    const struct page_lane figure = figure_of(page, curve, "");
+    const struct page_lane figure = figure_of(page, curve, "", HUB_VIEW(""));
     page_lane_unread(&page->out, &(struct page_lane_unread){figure.title, hub_view_of(page->trouble)});
 }
 
@@ -332,12 +309,12 @@ static void draw_runs(struct page *page, const struct page_curve *curve, const j
         const double x = HUB_MAX(0.0, x_of(&s, page_double_of(json_array_get(run, 0)) + shift)),
                      end = HUB_MIN((double)WIDTH, x_of(&s, page_double_of(json_array_get(run, 1)) + shift));
         const unsigned colour = colour_of(seen, value);
-        char class[CLASS_BYTES];
+        char class[PAGE_SERIES_CLASS];
         if (colour == json_array_size(seen))
             (void)json_array_append(seen, (json_t *)value);
         if (end > x && !json_is_false(value))
-            page_plot_band(&page->out,
-                           &(struct page_plot_band){class_of(colour, "", class), x, 0, end - x, HEIGHT});
+            page_plot_band(&page->out, &(struct page_plot_band){page_series_class(colour, "", class), x, 0,
+                                                                end - x, HEIGHT});
     }
     draw_cursor(page, curve, &s);
 }
@@ -356,7 +333,7 @@ static enum hub_status write_runs(struct page *page, const struct page_curve *cu
     }
     const struct hub_view said =
         page_url(page, "%u runs of equal values in these steps", (uint64_t)json_array_size(runs));
-    const struct page_lane figure = figure_of(page, curve, "bands");
+    const struct page_lane figure = figure_of(page, curve, "bands", HUB_VIEW(""));
     const struct page_plot plot = {said, hub_view_of(size_of(curve))};
     page_lane_begin(&page->out, &figure);
     page_plot_begin(&page->out, &plot);
@@ -377,10 +354,10 @@ static json_t *first_field(json_t *document)
 enum hub_status page_curve_figure(struct page *page, const struct page_curve *curve)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *all = NULL, *over = NULL;
-    const struct hub_view dims = is_leaf(curve)       ? page_url(page, "&leaf=%s", curve->chosen)
-                                 : curve->chosen.size ? page_url(page, "&dims=%s", curve->chosen)
-                                 : is_strip(curve)    ? HUB_VIEW("&dims=0-7")
-                                                      : HUB_VIEW(""),
+    const struct hub_view dims = page_curve_is_leaf(curve) ? page_url(page, "&leaf=%s", curve->chosen)
+                                 : curve->chosen.size      ? page_url(page, "&dims=%s", curve->chosen)
+                                 : is_strip(curve)         ? HUB_VIEW("&dims=0-7")
+                                                           : HUB_VIEW(""),
                           of = curve->sum ? HUB_VIEW("&of=sum") : HUB_VIEW("");
     const uint64_t ahead = hub_view_is(curve->axis, "shifted"), first = curve->from + ahead,
                    end = curve->to + !hub_view_is(curve->axis, "step");

@@ -56,7 +56,8 @@ static enum hub_status write_neighbours(struct episode *e)
     struct page *page = e->page;
     const struct hub_view query = page_query(page, "at from to lanes rate revision", NULL);
     const struct hub_view carried = query.size > 1 ? query : HUB_VIEW("");
-    const struct hub_view shown = page_query(page, "at from to revision", NULL); /* fields and speed too */
+    const struct hub_view shown =
+        page_query(page, "revision", NULL); /* the same fields, window, step and speed */
     const struct hub_view onward = shown.size > 1 ? shown : HUB_VIEW("");
     uint64_t prev, next;
     bool has_prev, has_next;

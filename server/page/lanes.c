@@ -329,12 +329,43 @@ static struct hub_view href_of_pair(const struct page_lanes *l, const struct sho
     return page_query(l->page, "lanes", "lanes", hub_buf_view(&list), NULL);
 }
 
+/* Of a field of few numbers: all of them, those that are off too. */
+static enum hub_status add_all(struct hub_buf *out, const struct curve_lane *lane, const json_t *first)
+{
+    struct curve_lane whole = *lane;
+    const unsigned dims = dims_of(lane->field);
+    if (*lane->dims != '/' && dims && dims <= MOST_PAIRED)
+        *whole.dims = '\0';
+    return add_name(out, &whole, first);
+}
+
+/* The lanes before it, each with a comma behind; those after it, each with one ahead. */
+static enum hub_status add_around(struct hub_buf *before, struct hub_buf *after, const struct page_lanes *l,
+                                  const struct shown_lanes *shown, const struct curve_lane *lane)
+{
+    const json_t *first = first_reward(l);
+    for (const struct curve_lane *other = shown->lanes; other < shown->lanes + shown->count; other++) {
+        struct hub_buf *out = other < lane ? before : after;
+        if (other == lane)
+            continue;
+        HUB_TRY(hub_buf_add_text(out, out == after ? "," : "", NULL));
+        HUB_TRY(add_name(out, other, first));
+        HUB_TRY(hub_buf_add_text(out, out == before ? "," : "", NULL));
+    }
+    return HUB_OK;
+}
+
 static enum hub_status draw(const struct page_lanes *l, const struct shown_lanes *shown,
                             const struct curve_lane *lane, struct hub_view list)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(8 * KIB), href = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf all = HUB_BUF_INIT(8 * KIB);
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf before = HUB_BUF_INIT(64 * KIB), after = HUB_BUF_INIT(64 * KIB);
     const json_t *partner = lane->over ? NULL : partner_of(l, lane);
     HUB_TRY(add_name(&name, lane, first_reward(l)));
+    HUB_TRY(add_all(&all, lane, first_reward(l)));
+    HUB_TRY(add_around(&before, &after, l, shown, lane));
     if (partner)
         HUB_TRY(hub_buf_add_view(&href, href_of_pair(l, shown, lane, partner), NULL));
     const struct page_curve curve = {
@@ -344,6 +375,9 @@ static enum hub_status draw(const struct page_lanes *l, const struct shown_lanes
         .dtype = page_text(lane->field, "dtype"),
         .name = hub_buf_view(&name),
         .shown = list,
+        .all = hub_buf_view(&all),
+        .before = hub_buf_view(&before),
+        .after = hub_buf_view(&after),
         .chosen = hub_view_of(lane->dims),
         .episode = l->episode,
         .steps = l->steps,
@@ -375,10 +409,11 @@ enum hub_status page_lanes_section(const struct page_lanes *l)
     if (!first_reward(l))
         page_paragraph(
             out, &(struct page_paragraph){HUB_VIEW("muted"), HUB_VIEW("This dataset stores no rewards.")});
-    page_lane_list_begin(out, NULL);
+    const struct page_lane_list lanes = {HUB_VIEW("lanes"), hub_buf_view(&list)};
+    page_lane_list_begin(out, &lanes);
     for (unsigned i = 0; i < shown.count; i++)
         HUB_TRY(draw(l, &shown, &shown.lanes[i], hub_buf_view(&list)));
-    page_lane_list_end(out, NULL);
+    page_lane_list_end(out, &lanes);
     page_section_end(out, &section);
     return HUB_OK;
 }
@@ -400,7 +435,7 @@ static void write_timeline_field(const struct page_lanes *l, const char *kind, c
                         &(struct page_timeline_field){
                             hub_view_of(kind),
                             page_url(l->page, "/api/v1/datasets/%p/episodes/%u/%p", l->id, l->episode, path),
-                            path, page_text(field, "axis")});
+                            path, page_text(field, "axis"), 0, HUB_VIEW("")});
 }
 
 static bool has_name(const json_t *field, struct hub_view name)

@@ -33,26 +33,52 @@ static struct hub_view bar_href(struct page *page, const char *key, double low, 
     return page_url(page, "@/d/%p/episodes?where=%s", page_id(page), where);
 }
 
-static void put_bar(struct page *page, const json_t *histogram, size_t i, const char *key, double most)
+struct bar {
+    double low, high, count;
+    char label[160];
+};
+
+static struct bar bar_at(const json_t *histogram, size_t i)
 {
     const json_t *edges = json_object_get(histogram, "edges"), *counts = json_object_get(histogram, "counts");
-    const size_t bins = json_array_size(counts);
-    const double low = page_double_of(json_array_get(edges, i)),
-                 high = page_double_of(json_array_get(edges, i + 1));
-    const double count = json_number_value(json_array_get(counts, i)), w = (double)WIDTH / (double)bins;
-    const double h = count > 0 ? HUB_MAX(2.0, count / most * HEIGHT) : 0;
-    char label[160], from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES];
-    page_real(low, from);
-    page_real(high, to);
-    snprintf(label, sizeof label, "%.0f from %s to %s", count, from, to);
-    const struct hub_view text = hub_view_of(label);
+    struct bar bar = {page_double_of(json_array_get(edges, i)), page_double_of(json_array_get(edges, i + 1)),
+                      json_number_value(json_array_get(counts, i)), ""};
+    char from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES];
+    page_real(bar.low, from);
+    page_real(bar.high, to);
+    snprintf(bar.label, sizeof bar.label, "%.0f from %s to %s", bar.count, from, to);
+    return bar;
+}
+
+static void put_bar(struct page *page, const json_t *histogram, size_t i, const char *key, double most)
+{
+    const size_t bins = json_array_size(json_object_get(histogram, "counts"));
+    const struct bar bar = bar_at(histogram, i);
+    const double w = (double)WIDTH / (double)bins;
+    const double h = bar.count > 0 ? HUB_MAX(2.0, bar.count / most * HEIGHT) : 0;
+    const struct hub_view text = hub_view_of(bar.label);
     const double x = (double)i * w, gap = HUB_MIN(1.0, w / 4);
     if (key)
         page_histogram_bar(&page->out,
-                           &(struct page_histogram_bar){bar_href(page, key, low, high, i + 1 == bins), text,
-                                                        x, HEIGHT - h, w - gap, h});
+                           &(struct page_histogram_bar){bar_href(page, key, bar.low, bar.high, i + 1 == bins),
+                                                        text, x, HEIGHT - h, w - gap, h});
     else
         page_histogram_plain(&page->out, &(struct page_histogram_plain){text, x, HEIGHT - h, w - gap, h});
+}
+
+/* The bars are one Tab stop where there is script; without it they are none, and keys reach them here. */
+static void put_list(struct page *page, const json_t *histogram, const char *key)
+{
+    const size_t bins = json_array_size(json_object_get(histogram, "counts"));
+    page_as_list_begin(&page->out, NULL);
+    for (size_t i = 0; i < bins; i++) {
+        const struct bar bar = bar_at(histogram, i);
+        if (bar.count > 0)
+            page_list_link(&page->out,
+                           &(struct page_list_link){bar_href(page, key, bar.low, bar.high, i + 1 == bins),
+                                                    hub_view_of(bar.label)});
+    }
+    page_as_list_end(&page->out, NULL);
 }
 
 void page_histogram_figure(struct page *page, const struct page_numbers *of, const json_t *histogram,
@@ -82,6 +108,8 @@ void page_histogram_figure(struct page *page, const struct page_numbers *of, con
     page_histogram_end(out, &drawing);
     snprintf(caption, sizeof caption, "mean %s", middle);
     page_ends(out, &(struct page_ends){low, hub_view_of(isnan(of->mean) ? "" : caption), high});
+    if (key)
+        put_list(page, histogram, key);
     page_figure_end(out, &figure);
 }
 

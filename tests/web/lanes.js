@@ -18,13 +18,13 @@ async function open(context, url) {
 const drawn = (page, lane, from, to) => page.waitForFunction(([name, a, b]) => document.querySelector(`[data-lane="${name}"]`)?.dataset.drawn?.startsWith(`${a} ${b} `), [lane, from, to]);
 const json = async (page, url) => (await page.request.get(url)).json();
 
-/** Where a lane is coloured like its first series: for each column [x of the plot, highest y, lowest y], as parts of the plot. */
-const columns = (page, lane) => page.evaluate((name) => {
+/** Where a lane is coloured like a series: for each column [x of the plot, highest y, lowest y], as parts of the plot. */
+const columns = (page, lane, ink = "--s1") => page.evaluate(([name, ink]) => {
   const figure = document.querySelector(`[data-lane="${name}"]`), canvas = figure.querySelector("canvas"), area = figure.querySelector(".u-over");
   const box = area.getBoundingClientRect(), whole = canvas.getBoundingClientRect(), ratio = canvas.width / whole.width;
   const [x0, y0, w, h] = [box.left - whole.left, box.top - whole.top, box.width, box.height].map((v) => Math.round(v * ratio));
   const { data } = canvas.getContext("2d").getImageData(x0, y0, w, h);
-  const hex = getComputedStyle(document.documentElement).getPropertyValue("--s1").trim(), [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  const hex = getComputedStyle(document.documentElement).getPropertyValue(ink).trim(), [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
   const found = [];
   for (let x = 0; x < w; x++) {
     const ys = [];
@@ -35,7 +35,7 @@ const columns = (page, lane) => page.evaluate((name) => {
     if (ys.length) found.push([x, ys[0], ys.at(-1)]);
   }
   return { w, h, found };
-}, lane);
+}, [lane, ink]);
 
 // page and code of a first view; without its data
 async function sizes(context) {
@@ -75,7 +75,7 @@ async function readings(context) {
   }
   // a state stands at its step: the line goes through it
   const states = await json(page, `${api}/observations?start=${from}&stop=${to + 1}&format=json`), line = states.map((s) => s[1]);
-  const seen = await columns(page, "observations:1"), [a, b] = [Math.min(...line), Math.max(...line)];
+  const seen = await columns(page, "observations:1", "--s2"), [a, b] = [Math.min(...line), Math.max(...line)];
   for (let i = 1; i < to - from; i++) {
     const y = seen.h * (1 - (line[i] - a + 0.06 * (b - a)) / (1.12 * (b - a))), column = seen.found.find(([x]) => x === Math.round((i / (to - from)) * seen.w));
     if (!column || column[1] > y + 2 || column[2] < y - 2) say("readings: the state at", from + i, "is not drawn there", column, y);
@@ -180,7 +180,7 @@ async function links(context) {
   if (!same) say("links: another picture of", url);
   if (process.env.SHOTS) await second.screenshot({ path: `${process.env.SHOTS}/link.png` });
   await first.click('button[aria-label="Keys"]');
-  if (!(await first.locator("dialog[open]").count())) say("links: no help");
+  await first.waitForSelector("dialog[open]").catch(() => say("links: no help"));
   await first.keyboard.press("Escape");
   await first.close();
   await second.close();

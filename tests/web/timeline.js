@@ -182,9 +182,10 @@ exports.rows = {
     await page.selectOption('.transport select[aria-label="Speed"]', "4");
     await page.click('nav a[rel="next"]');
     await page.waitForURL("**/episodes/6?*");
-    t.same(["at", "from", "to", "rate", "lanes", "where"].map((name) => query().get(name)), [null, null, null, "4", "rewards,observations,observations:3", "steps > 1"], "the next episode");
+    t.same(["at", "from", "to", "rate", "lanes", "where"].map((name) => query().get(name)), ["4", "2", "10", "4", "rewards,observations,observations:3", "steps > 1"], "the next episode");
     await page.waitForSelector(".transport input");
     t.same(await page.inputValue('.transport select[aria-label="Speed"]'), "4", "its speed");
+    t.same(await position(page), 4, "its step");
   },
   "15 lost frames and another task are marked": async (t) => {
     const page = await t.open();

@@ -6,7 +6,7 @@ const kit = require("./kit.js");
 const axe = fs.readFileSync(require.resolve("axe-core"), "utf8");
 const door = "/d/D4RL/door/human-v2";
 const GUIDE = fs.readdirSync(path.join(__dirname, "../../web/guide")).map((name) => `/~guide/${path.parse(name).name}`);
-const VIEWS = ["/", "/?status=broken", "/~operations", "/~guide", "/~guide?q=episodes", "/~guide/api", "/~guide/train", "/d/nope-v0", "/d/odd/hostile-reel", "/d/odd/hostile-reel/episodes/0", "/d/unplayed/episodes/1", "/d/arm-v30/episodes/0", "/d/camera-v30/episodes/0", "/d/reel/episodes/7?at=9", "/d/pictures/corridor-v0/episodes/0", "/d/lengthy-v0/episodes/0", "/d/lengthy-v0/~statistics", "/d/lengthy-v0/~compare?e=0&e=1", "/d/many-v0/episodes?sort=-return", door,
+const VIEWS = ["/", "/?status=broken", "/~operations", "/~guide", "/~guide?q=episodes", "/~guide/api", "/~guide/train", "/d/nope-v0", "/d/odd/hostile-reel", "/d/odd/hostile-reel/episodes/0", "/d/unplayed/episodes/1", "/d/arm-v30/episodes/0", "/d/camera-v30/episodes/0", "/d/reel/episodes/7?at=9", "/d/pictures/corridor-v0/episodes/0", "/d/lengthy-v0/episodes/0", "/d/lengthy-v0/~statistics", "/d/lengthy-v0/~compare?e=0&e=1", "/d/many-v0/~compare", "/d/reel/~compare?e=2&e=3&diff=1", "/d/many-v0/episodes/5?lanes=rewards,actions:1", "/d/many-v0/episodes?sort=-return", door,
   ...["episodes?where=retur", "episodes?where=steps<0", "episodes/1?at=3", "episodes/999", "files", "~statistics", "~findings", "~compare?e=3&e=7", "~use?e=1"].map((view) => `${door}/${view}`)];
 
 async function look(t, page, base, view, screen, rules) {

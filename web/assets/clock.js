@@ -2,7 +2,7 @@
 export const root = document.querySelector(".transport");
 const given = (name) => Number(root.dataset[name]);
 export const steps = given("steps"), last = Math.max(0, steps - 1), least = Math.min(8, steps);
-export const api = root.dataset.src, revision = root.dataset.revision;
+export const api = root.dataset.src.replace(/^#$/, ""), revision = root.dataset.revision;
 export const clock = { step: given("at"), playing: false, rate: 1, sps: given("fps") || 30, timed: given("fps") > 0 };
 export const view = { from: given("from"), to: given("to") };
 export const now = () => Math.min(last, Math.floor(clock.step));

@@ -1,56 +1,53 @@
-// The videos of episodes beside each other, on one clock: step s of the drawings is step s - shift of each.
-const media = document.querySelector(".media");
-const span = Number(media.dataset.span);
-const sides = [...media.querySelectorAll(".side")].map(({ dataset, firstElementChild }) => ({
-  video: firstElementChild.querySelector("video"), shift: Number(dataset.shift), fps: Number(dataset.fps) || 30,
-}));
-const play = document.createElement("button"), scrub = document.createElement("input"), said = document.createElement("output");
-play.type = "button";
-Object.assign(scrub, { type: "range", min: 0, max: Math.max(0, span - 1), step: 1, value: 0 });
-scrub.setAttribute("aria-label", "Step");
-const bar = document.createElement("div");
-bar.className = "both";
-bar.setAttribute("role", "group");
-bar.setAttribute("aria-label", "Videos");
-bar.append(play, scrub, said);
-media.before(bar);
+// Several episodes over each other: their values at the step of the clock, and the difference of the first two.
+import { clock, view, follow, now } from "./clock.js";
+import { Curves, EMPTY, begin, kinds, lanes, make } from "./lanes.js";
 
-let step = 0, playing = false, before;
-function show() {
-  scrub.value = Math.floor(step);
-  said.textContent = `${Math.floor(step)} / ${scrub.max}`;
-  play.textContent = playing ? "Pause" : "Play";
-  for (const { video, shift, fps } of sides) {
-    // before its first step and behind its last one a video stands still
-    const wanted = (Math.max(0, (playing ? step : Math.floor(step)) - shift) + 0.5) / fps, inside = step >= shift && !(wanted >= video.duration);
-    if (playing && inside) {
-      if (Math.abs(video.currentTime - wanted) > 0.25 && !video.seeking) video.currentTime = wanted;
-      if (video.paused) video.play().catch(() => {});
-    } else {
-      video.pause();
-      const at = Math.min(wanted, Math.max(0, (video.duration || wanted) - 0.5 / fps));
-      if (!video.seeking && Math.abs(video.currentTime - at) > 0.25 / fps) video.currentTime = at;
-    }
+const REST = 100, MOST = 2000; // ms; steps of which each is asked for
+
+/** Of two episodes step by step, the first less the second: of few enough steps to have each. */
+class Difference extends Curves {
+  constructor(figure) {
+    super(figure);
+    [this.shifts, this.named] = [[0], undefined];
+  }
+
+  async fetch(signal) {
+    const ends = this.sides.map((side) => side.shift + side.steps);
+    const from = Math.max(view.from, ...this.sides.map((side) => side.shift)), to = Math.min(view.to, ...ends);
+    if (to - from > MOST) throw new Error(`a difference is drawn of ${MOST.toLocaleString("en")} steps at most: zoom in`);
+    const [a, b] = await Promise.all(this.sides.map(({ tiles, shift }) => (from < to ? tiles.get(1, from - shift + this.rows[0], to - shift + this.rows[0], signal) : EMPTY)));
+    const at = (part, side, step) => part.lines[0][step - side.shift + this.rows[0] - part.first] ?? null;
+    const line = Array.from({ length: Math.max(0, to - from) }, (_, i) => {
+      const [x, y] = [at(a, this.sides[0], from + i), at(b, this.sides[1], from + i)];
+      return x === null || y === null ? null : x - y;
+    });
+    // rows of its own: row 0 is the first of the drawing
+    this.parts = [{ ...EMPTY, first: from - this.shift, lines: [line] }];
+    this.arrange();
   }
 }
-function tick(time) {
-  if (!playing) return;
-  step += ((time - (before ?? time)) / 1000) * sides[0].fps;
-  before = time;
-  if (step >= span) [step, playing] = [span - 1, false];
-  show();
-  requestAnimationFrame(tick);
+
+kinds.difference = Difference;
+begin();
+
+/** Beside the names of the episodes, once the clock rests; a page of one episode has a table of rows for that. */
+async function tell(lane, step) {
+  if (!lane.named || lane.shown_at === step) return;
+  const got = await Promise.all(lane.sides.map(async ({ src, shift, steps, tiles }) => {
+    const row = step - shift + lane.rows[0];
+    if (!src || step < shift || step >= shift + steps) return "";
+    const { lines, first } = await tiles.get(1, row, row + 1);
+    return lines[0][row - first] ?? "not finite";
+  })).catch(() => []);
+  if (step !== now()) return;
+  lane.shown_at = step;
+  lane.places().forEach((place, i) => { (place.querySelector("output") ?? place.appendChild(make("output", { class: "n" }))).textContent = got[i] ?? ""; });
 }
-play.addEventListener("click", () => {
-  playing = !playing;
-  before = undefined;
-  if (playing && step >= span - 1) step = 0;
-  show();
-  requestAnimationFrame(tick);
-});
-scrub.addEventListener("input", () => { [step, playing] = [Number(scrub.value), false]; show(); });
-for (const { video } of sides) {
-  video.controls = false;
-  for (const event of ["loadedmetadata", "seeked"]) video.addEventListener(event, () => { if (!playing) show(); });
+let rest;
+function tell_all() {
+  clearTimeout(rest);
+  if (!clock.playing) rest = setTimeout(() => { for (const lane of lanes) if (lane.visible) tell(lane, now()); }, REST);
 }
-show();
+follow(tell_all);
+addEventListener("scroll", tell_all, { passive: true }); // of those that come into sight
+tell_all();

@@ -1,217 +1,118 @@
 // Lanes: each takes the place of a drawing of the server, and shows the window of the clock. Curves by uPlot; strips (a row of pixels a
 // dimension) and bands (runs of equal values) on a canvas. Only those that are to be seen are asked for.
-import { clock, view, steps, follow, set, look, zoom, revision } from "./clock.js";
-import { Tiles, ask, field_of, width_for } from "./tiles.js";
+import { clock, view, follow, tell, revision } from "./clock.js";
+import { FONT, Lane, canvas_of, colour, fitted, gutters, ink, lanes, make, pointer, read_ink } from "./lane.js";
+import { Tiles, ask, width_for } from "./tiles.js";
 
-const REST = 80, SERIES = 8;
-const narrow = matchMedia("(max-width: 600px)");
-export const gutters = () => (narrow.matches ? [44, 36] : [56, 72]);
+export { canvas_of, gutters, ink, lanes, make } from "./lane.js";
 
-export const ink = {};
-function read_ink() {
-  const style = getComputedStyle(document.documentElement);
-  for (const name of ["bg", "surface", "text", "muted", "rule", "control", "bad", "link", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"])
-    ink[name] = style.getPropertyValue(`--${name}`).trim();
-}
-read_ink();
-const FONT = "13px system-ui, sans-serif";
-const colour = (i) => ink[`s${(i % SERIES) + 1}`];
-
-export function make(name, attributes = {}, text = "") {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  return element;
-}
+const DASHES = [undefined, [8, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 4]]; // of sides that are compared
 const short = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? v.toExponential(1).replace("+", "") : String(Number(v.toPrecision(4))));
-/** A canvas of the size of its box, in real pixels; its context counts in those of the style sheet. */
-export function canvas_of(canvas) {
-  const ratio = devicePixelRatio, [w, h] = [canvas.clientWidth, canvas.clientHeight];
-  [canvas.width, canvas.height] = [Math.round(w * ratio), Math.round(h * ratio)];
-  const on = canvas.getContext("2d");
-  on.scale(ratio, ratio);
-  on.font = FONT;
-  return [on, w, h];
+const digits = (v) => String(Number(v.toPrecision(6)));
+/** What is drawn of a row: a value, or the least and greatest of its bucket. */
+function said({ lines, first, apart, w }, d, row) {
+  const per = w > 1 ? 2 : 1, k = Math.floor((row - first) / (apart * per)) * per;
+  if (k < 0 || k >= lines[d]?.length || !lines[d]) return "";
+  const known = lines[d].slice(k, k + per).filter(Number.isFinite).sort((a, b) => a - b);
+  return !known.length ? "not finite" : known[0] === known.at(-1) ? digits(known[0]) : `${digits(known[0])} … ${digits(known.at(-1))}`;
 }
+/** 0, 1, 2, 7 -> "0-2+7". */
+const ranges = (dims) => dims.reduce((all, d) => {
+  if (all.at(-1)?.[1] === d - 1) all.at(-1)[1] = d;
+  else all.push([d, d]);
+  return all;
+}, []).map(([a, b]) => (a === b ? a : `${a}-${b}`)).join("+");
 
-const fitted = (on, name, width) => {
-  while (name.length > 2 && on.measureText(name).width > width) name = `${name.slice(0, -2)}…`;
-  return name;
-};
+export const EMPTY = { w: 1, first: 0, apart: 1, dims: [0], lines: [[]], holes: [] };
 
-// two fingers take the steps below them along
-function pinched(area, stop) {
-  const fingers = new Map();
-  let ends;
-  area.addEventListener("pointerdown", ({ pointerId, clientX }) => {
-    fingers.set(pointerId, clientX);
-    if (fingers.size !== 2) return;
-    const box = area.getBoundingClientRect(), per = (view.to - view.from) / box.width;
-    ends = { left: box.left, width: box.width, steps: [...fingers.values()].map((x) => view.from + (x - box.left) * per) };
-    stop();
-  });
-  area.addEventListener("pointermove", ({ pointerId, clientX }) => {
-    if (!fingers.has(pointerId) || fingers.size !== 2) return;
-    fingers.set(pointerId, clientX);
-    const [a, b] = fingers.values(), per = (ends.steps[1] - ends.steps[0]) / (b - a);
-    if (!(per > 0) || !Number.isFinite(per)) return;
-    const from = ends.steps[0] - (a - ends.left) * per;
-    look(Math.round(from), Math.round(from + ends.width * per));
-  });
-  for (const end of ["pointerup", "pointercancel"]) area.addEventListener(end, ({ pointerId }) => fingers.delete(pointerId));
-}
-
-// a click sets the clock, a drag is the window, two fingers or Ctrl and the wheel zoom, a double click shows all
-function pointed(area) {
-  let from, box;
-  const mark = area.appendChild(make("div", { class: "chosen", hidden: "" }));
-  const at = (event) => Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
-  const step = (part) => view.from + part * (view.to - view.from);
-  const stop = () => { from = undefined; mark.hidden = true; };
-  area.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    box = area.getBoundingClientRect();
-    from = at(event);
-    area.setPointerCapture(event.pointerId);
-    area.closest(".lanes").focus({ preventScroll: true });
-  });
-  pinched(area, stop);
-  area.addEventListener("pointermove", (event) => {
-    if (from === undefined) return;
-    const to = at(event);
-    mark.hidden = Math.abs(to - from) * box.width < 5;
-    mark.style.left = `${100 * Math.min(from, to)}%`;
-    mark.style.width = `${100 * Math.abs(to - from)}%`;
-  });
-  area.addEventListener("pointerup", (event) => {
-    if (from === undefined) return;
-    const ends = [from, at(event)].sort((a, b) => a - b).map(step);
-    if (mark.hidden) set(ends[0]);
-    else look(Math.floor(ends[0]), Math.ceil(ends[1]));
-    stop();
-  });
-  area.addEventListener("pointercancel", stop);
-  area.addEventListener("dblclick", () => look(0, steps));
-  area.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    box = area.getBoundingClientRect();
-    zoom(1.2 ** (event.deltaY / 50), step(at(event)));
-  }, { passive: false });
-}
-
-class Lane {
+export class Curves extends Lane {
   constructor(figure) {
-    this.figure = figure;
-    this.is = figure.dataset;
-    this.field = field_of(this.is.src);
-    this.svg = figure.querySelector("svg.plot");
-    this.shift = this.is.axis === "shifted" ? -1 : 0;
-    this.rows = [this.shift ? 1 : 0, this.is.axis === "step" ? 0 : 1]; // of steps [from, to): [from + .., to + ..)
-    this.query = { ...(this.is.of === "sum" && { of: "sum" }), ...(this.is.dims && { [this.is.dims[0] === "/" ? "leaf" : "dims"]: this.is.dims }) };
-    this.box = make("div", { class: `${this.svg.getAttribute("class")} drawn`, role: "img", "aria-label": `${this.field}. ${this.svg.getAttribute("aria-label")}` });
-    this.visible = false;
+    super(figure);
+    if (this.on) delete this.query.dims; // those that are off are here too
+    const several = this.is.sides ? JSON.parse(this.is.sides) : undefined; // a curve of each of several episodes; else a field, and one over it
+    this.sides = several || [this.is.src, this.is.over].filter(Boolean).map((src) => ({ src, shift: 0 }));
+    this.named = several?.map(({ name }) => name);
+    for (const side of this.sides) side.tiles = new Tiles(side.src, this.query, false, side.revision);
+    this.tiles = this.sides[0].tiles;
+    this.shifts = this.sides.map(({ shift }) => shift);
+    this.bounds = JSON.parse(this.is.bounds || "[]"); // of its space: of all dimensions, or of each
   }
 
-  get pixels() { return Math.max(16, this.figure.clientWidth - 2 - gutters()[0] - gutters()[1]); }
-
-  /** Asks for the window once it rests; what is drawn stays until the answer is there. */
-  want(pause = REST) {
-    clearTimeout(this.pause);
-    if (this.visible) this.pause = setTimeout(() => this.load(), pause);
+  settle(figure) {
+    super.settle(figure);
+    const switches = [...figure.querySelectorAll(".switches [data-dim]")];
+    this.switches = switches;
+    this.on = switches.length ? new Set(switches.filter((li) => !li.matches(".off")).map((li) => Number(li.dataset.dim))) : undefined;
+    if (!this.on) return;
+    for (const { firstElementChild: link } of switches) {
+      link.setAttribute("role", "button");
+      link.title = "Alone, or all; with Shift, or by its line, off and on";
+      link.addEventListener("keydown", (event) => {
+        if (event.key !== " ") return;
+        event.preventDefault();
+        link.click();
+      });
+      link.addEventListener("click", (event) => {
+        if (event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        event.stopPropagation();
+        this.turn(Number(link.parentElement.dataset.dim), event.shiftKey || event.target.closest("svg"));
+      });
+    }
+    this.mark();
   }
 
-  async load() {
-    const wanted = `${view.from} ${view.to} ${this.pixels}`;
-    this.asked?.abort(); // even if nothing new is asked for: the answer under way is for another window
-    if (wanted === this.loaded) return;
-    const { signal } = (this.asked = new AbortController());
-    try {
-      await this.fetch(signal);
-      if (signal.aborted) return;
-      this.loaded = wanted;
-      this.say("");
-      if (!this.box.isConnected) this.put();
-      this.draw();
-      this.cursor();
-      this.figure.dataset.drawn = wanted;
-    } catch (e) {
-      if (!signal.aborted) this.say(`Not refreshed: ${e.message}. `);
+  /** One alone, again all; `one`: off and on. */
+  turn(dim, one) {
+    const all = this.switches.map((li) => Number(li.dataset.dim)), alone = this.on.size === 1 && this.on.has(dim);
+    if (!one) this.on = new Set(alone ? all : [dim]);
+    else if (!this.on.delete(dim)) this.on.add(dim);
+    if (!this.on.size) this.on = new Set(all);
+    this.mark();
+    this.series?.forEach((one, i) => this.plot?.setSeries(i + 1, { show: this.shown(one) }));
+    if (this.plot) this.draw();
+    tell(false);
+  }
+
+  mark() {
+    for (const li of this.switches) {
+      const on = this.on.has(Number(li.dataset.dim));
+      li.classList.toggle("off", !on);
+      li.firstElementChild.setAttribute("aria-pressed", on);
     }
   }
 
-  say(text) {
-    if (!text && !this.note) return;
-    this.note?.remove();
-    this.note = undefined;
-    if (!text) return;
-    this.note = make("p", { class: "small", role: "status" }, text);
-    const again = this.note.appendChild(make("button", { type: "button" }, "Try again"));
-    again.addEventListener("click", () => this.load());
-    this.figure.append(this.note);
+  get name() {
+    if (!this.on) return this.is.lane;
+    const dims = [...new Set(this.switches.map((li) => Number(li.dataset.dim)))].sort((a, b) => a - b), on = dims.filter((d) => this.on.has(d));
+    return on.length === dims.length ? this.is.all : `${this.is.all.split(":")[0]}:${ranges(on)}`;
   }
 
-  put() {
-    this.svg.replaceWith(this.box);
-    this.prepare();
-    this.line = this.area.appendChild(make("div", { class: "cursor" }));
-    pointed(this.area);
-  }
-
-  cursor() {
-    if (!this.line) return;
-    const part = ((clock.playing ? clock.step : Math.floor(clock.step)) - view.from) / (view.to - view.from);
-    this.line.hidden = part < 0 || part > 1;
-    this.line.style.left = `${100 * part}%`;
-  }
-
-  // canvas lanes
-  prepare() {
-    this.canvas = this.box.appendChild(make("canvas"));
-    this.area = this.box.appendChild(make("div", { class: "area" }));
-    this.place();
-  }
-
-  place() {
-    const [left, right] = gutters();
-    [this.area.style.left, this.area.style.right] = [`${left}px`, `${right}px`];
-  }
-
-  moved() {
-    if (this.box.isConnected) this.draw();
-    this.want();
-  }
-
-  resized() {
-    if (this.area && this.canvas) this.place();
-    this.moved();
-  }
-}
-
-class Curves extends Lane {
-  constructor(figure) {
-    super(figure);
-    this.tiles = new Tiles(this.is.src, this.query);
-    this.over = this.is.over && new Tiles(this.is.over, this.query); // a field of as many numbers, drawn over it
-    this.bounds = JSON.parse(this.is.bounds || "[]"); // of its space, those of all dimensions that are drawn
-  }
+  shown({ dim }) { return !this.on || this.on.has(dim); }
 
   async fetch(signal) {
     const w = width_for(view.to - view.from, this.pixels);
-    const of = (tiles) => tiles && tiles.get(w, view.from + this.rows[0], view.to + this.rows[1], signal);
-    const [own, over] = await Promise.all([of(this.tiles), of(this.over)]);
-    this.own = own.lines.length;
-    this.data = over ? { ...own, lines: [...own.lines, ...over.lines], holes: [...own.holes, ...over.holes] } : own;
-    const { lines, first, apart } = this.data, n = lines[0].length;
+    this.parts = await Promise.all(this.sides.map(async ({ tiles, shift, steps = Infinity }) => {
+      const start = Math.max(0, view.from - shift) + this.rows[0], stop = Math.min(steps, view.to - shift) + this.rows[1];
+      return tiles.source && start < stop ? tiles.get(w, start, stop, signal) : { ...EMPTY, w };
+    }));
+    this.arrange();
+  }
+
+  arrange() {
+    this.series = this.parts.flatMap(({ dims }, p) => dims.map((dim, d) => ({ p, d, dim })));
     // the last row holds until the next one would begin
-    this.xs = Array.from({ length: n + 1 }, (_, i) => first + i * apart + this.shift);
-    this.ys = lines.map((l) => [...l, l[n - 1] ?? null]);
+    const tables = this.parts.map(({ lines, first, apart }, p) => [
+      Array.from({ length: lines[0].length + 1 }, (_, i) => first + i * apart + this.shift + this.shifts[p]), ...lines.map((l) => [...l, l.at(-1) ?? null])]);
+    this.data = tables.length > 1 ? uPlot.join(tables) : tables[0];
   }
 
   prepare() {
-    this.plot = new uPlot(this.options(), [this.xs, ...this.ys], this.box);
+    this.plot = new uPlot(this.options(), this.data, this.box);
     this.area = this.plot.over;
   }
+
+  tint({ p, d }) { return colour(this.named ? p : d); }
 
   options() {
     const [left, right] = gutters(), Linear = uPlot.paths.linear(), Stepped = uPlot.paths.stepped({ align: 1 });
@@ -225,73 +126,101 @@ class Curves extends Lane {
         { ...axis, size: 20, gap: 2, space: 70, incrs: [1, 2, 5].flatMap((m) => Array.from({ length: 12 }, (_, e) => m * 10 ** e)).sort((a, b) => a - b) },
         { ...axis, size: left, gap: 4, space: 28, values: (_, all) => all.map(short) },
       ],
-      series: [{}, ...this.ys.map((_, i) => ({
-        stroke: () => colour(i % this.own), width: 1.5, dash: i >= this.own ? [2, 3] : i % SERIES >= 4 ? [6, 3] : undefined, paths, points: { show: () => this.apart() > 24, size: 4, fill: () => colour(i % this.own) },
+      series: [{}, ...this.series.map((one) => ({
+        show: this.shown(one), stroke: () => this.tint(one), width: 1.5, dash: this.named ? DASHES[one.p] : one.p ? [2, 3] : one.d >= 4 ? [6, 3] : undefined,
+        paths, points: { show: () => this.apart() > 24, size: 4, fill: () => this.tint(one) },
       }))],
       hooks: { draw: [(u) => this.names(u)] },
     };
   }
 
-  apart() { return (this.pixels / (view.to - view.from)) * this.data.apart; } // pixels between two points
-  stepped() { return this.data.w === 1 && this.is.axis !== "state" && this.apart() > 3; }
+  apart() { return (this.pixels / (view.to - view.from)) * this.parts[0].apart; } // pixels between two points
+  stepped() { return this.parts[0].w === 1 && this.is.axis !== "state" && this.apart() > 3; }
 
   /** Of what is to be seen. */
   range() {
-    const { first, apart, w } = this.data, n = this.xs.length - 1;
-    const a = Math.max(0, Math.floor((view.from - this.shift - first - w) / apart) + 1), b = Math.min(n, Math.ceil((view.to - this.shift - first) / apart) + 1);
     let low = Infinity, high = -Infinity;
-    for (const line of this.ys)
+    for (const one of this.series.filter((s) => this.shown(s))) {
+      const { first, apart, w, lines } = this.parts[one.p], begin = first + this.shift + this.shifts[one.p], line = lines[one.d];
+      const a = Math.max(0, Math.floor((view.from - begin - w) / apart) + 1), b = Math.min(line.length, Math.ceil((view.to - begin) / apart) + 1);
       for (let i = a; i < b; i++)
         if (line[i] !== null) [low, high] = [Math.min(low, line[i]), Math.max(high, line[i])];
+    }
     if (low > high) return [0, 1];
+    // bounds that are no farther than the values are apart
+    const [least, most] = [low - (high - low), high + (high - low)];
+    for (const bound of this.drawn_bounds().flatMap((one) => one.pair))
+      if (bound !== null && bound >= least && bound <= most) [low, high] = [Math.min(low, bound), Math.max(high, bound)];
     const pad = low === high ? Math.abs(low) * 0.1 || 1 : (high - low) * 0.06;
     return [low - pad, high + pad];
   }
 
-  // at the right end of each curve its name; at the foot where values are not finite
+  /** One pair for all in grey; else one for each curve in its colour. */
+  drawn_bounds() {
+    if (this.bounds.length < 2) return this.bounds.map((pair) => ({ pair, ink: ink.control }));
+    return this.series.filter((one) => !one.p && this.shown(one) && this.bounds[one.d]).map((one) => ({ pair: this.bounds[one.d], ink: this.tint(one) }));
+  }
+
+  // bounds as thin lines; at the right end of each curve its name; at the foot where values are not finite
   names(u) {
     const on = u.ctx, ratio = devicePixelRatio, { left, top, width, height } = u.bbox;
     on.save();
     on.font = `${13 * ratio}px system-ui, sans-serif`;
     on.textAlign = "left";
     on.textBaseline = "middle";
-    on.fillStyle = ink.control;
-    for (const bound of this.bounds) {
-      const y = u.valToPos(bound, "y", true);
-      if (y >= top && y <= top + height) on.fillRect(left, y, width, ratio);
-    }
+    const seen = this.series.filter((s) => this.shown(s));
+    for (const { pair, ink: paint } of this.drawn_bounds())
+      for (const bound of pair) {
+        const y = u.valToPos(bound ?? NaN, "y", true);
+        on.fillStyle = paint;
+        if (y >= top && y <= top + height) on.fillRect(left, y, width, ratio);
+      }
     on.fillStyle = ink.bad;
-    for (const row of this.data.holes) {
-      const x = u.valToPos(row + this.shift, "x", true);
-      if (x >= left - 2 && x <= left + width) on.fillRect(x, top + height - 5 * ratio, Math.max(2 * ratio, (this.data.w / (view.to - view.from)) * width), 5 * ratio);
-    }
-    const labels = this.own < 2 ? [] : this.ys.slice(0, this.own).map((line, i) => {
-      let k = Math.min(line.length - 1, Math.floor((view.to - this.shift - this.data.first) / this.data.apart));
+    this.parts.forEach(({ holes, w }, p) => holes.forEach((row) => {
+      const x = u.valToPos(row + this.shift + this.shifts[p], "x", true), end = Math.min(left + width, x + Math.max(2 * ratio, (w / (view.to - view.from)) * width));
+      if (x >= left - 2 && x <= left + width) on.fillRect(x, top + height - 5 * ratio, end - x, 5 * ratio);
+    }));
+    const ends = this.named ? seen : seen.filter(({ p }) => !p);
+    const labels = this.series.length < 2 || (!this.named && this.parts[0].lines.length < 2) ? [] : ends.flatMap((one) => {
+      const { first, apart, lines } = this.parts[one.p], line = lines[one.d];
+      let k = Math.min(line.length - 1, Math.floor((view.to - this.shift - this.shifts[one.p] - first) / apart));
       while (k > 0 && line[k] === null) k--;
-      return [u.valToPos(line[k] ?? 0, "y", true), i];
+      return k < 0 ? [] : [[u.valToPos(line[k] ?? 0, "y", true), one]];
     }).sort((a, b) => a[0] - b[0]);
     const pitch = Math.min(13 * ratio, height / labels.length);
     labels.forEach((label, i) => { label[0] = Math.max(label[0], i ? labels[i - 1][0] + pitch : top + 4 * ratio); });
     let floor = top + height;
     for (const label of labels.reverse()) floor = (label[0] = Math.min(label[0], floor)) - pitch;
     const [, right] = gutters();
-    for (const [y, i] of labels) {
-      on.fillStyle = colour(i);
-      on.fillText(fitted(on, this.data.names?.[i] ?? `[${this.data.dims[i]}]`, (right - 8) * ratio), left + width + 6 * ratio, y);
+    for (const [y, one] of labels) {
+      on.fillStyle = this.tint(one);
+      on.fillText(fitted(on, this.label(one), (right - 8) * ratio), left + width + 6 * ratio, y);
     }
     on.restore();
   }
 
+  label({ p, d, dim }) { return this.named?.[p] ?? this.parts[0].names?.[d] ?? `[${dim}]`; }
+
   draw() {
-    this.plot.setData([this.xs, ...this.ys]);
+    this.plot.setData(this.data);
+  }
+
+  places() { return [...this.figure.querySelectorAll(".legend [data-dim]")]; }
+
+  values(step) {
+    const at = (p, d) => said(this.parts[p], d, step - this.shift - this.shifts[p]), places = this.places();
+    if (!places.length) return [at(0, 0)];
+    return places.map(({ dataset, parentElement }) => {
+      const dim = Number(dataset.dim), p = this.named ? dim : parentElement.dataset.of ? 1 : 0;
+      return at(p, this.named ? 0 : this.parts[p].dims.indexOf(dim));
+    });
   }
 
   resized() {
     if (!this.plot) return this.want();
     this.plot.destroy();
     this.prepare();
-    this.line = this.area.appendChild(make("div", { class: "cursor" }));
-    pointed(this.area);
+    this.mount();
     this.cursor();
     this.want();
   }
@@ -320,6 +249,37 @@ class Strip extends Lane {
     return (v) => nine[Math.max(0, Math.min(8, Math.round(8 * (low < 0 && high > 0 ? (v / most + 1) / 2 : high > low ? (v - low) / (high - low) : 0))))];
   }
 
+  settle(figure) {
+    super.settle(figure);
+    if (this.whole) this.extremes();
+  }
+
+  // beside the name of each dimension where it is least and greatest
+  extremes() {
+    const { min, min_row, max, max_row } = this.whole, here = new URL(location.href);
+    for (const place of this.figure.querySelectorAll(".legend [data-dim]:not(:has(.extremes))")) {
+      const d = Number(place.dataset.dim), links = place.appendChild(make("span", { class: "extremes" }));
+      for (const [word, value, row] of [["least", min[d], min_row[d]], ["greatest", max[d], max_row[d]]]) {
+        if (!Number.isFinite(value)) continue;
+        here.searchParams.set("at", Math.max(0, row + this.shift));
+        links.append(" ", make("a", { href: here.search }, `${word} ${digits(value)}`));
+      }
+    }
+  }
+
+  label(d) { return this.whole.names?.[d] ?? `[${this.data.dims[d]}]`; }
+
+  places() { return [...this.figure.querySelectorAll("details[open] .legend [data-dim]")]; }
+
+  values(step) {
+    const row = step - this.shift, places = this.places();
+    const d = Math.max(0, Math.min(this.data.lines.length - 1, Math.floor(pointer.y * this.data.lines.length)));
+    const here = pointer.lane === this ? `${this.label(d)} ${said(this.data, d, row)}` : "";
+    if (!places.length) return [here];
+    this.head(here);
+    return places.map(({ dataset }) => said(this.data, Number(dataset.dim), row));
+  }
+
   draw() {
     const [on, width, height] = canvas_of(this.canvas), [left, right] = gutters(), { lines, first, w, apart } = this.data;
     const columns = Math.round((width - left - right) * devicePixelRatio), rows = lines.length, per = w > 1 ? 2 : 1;
@@ -345,8 +305,9 @@ class Strip extends Lane {
     on.textBaseline = "middle";
     on.textAlign = "right";
     const every = Math.max(1, Math.ceil(15 / pitch));
-    for (let d = 0; d < rows; d += every) on.fillText(fitted(on, this.whole.names?.[d] ?? `[${this.data.dims[d]}]`, left - 8), left - 6, 7 + (d + 0.5) * pitch);
+    for (let d = 0; d < rows; d += every) on.fillText(fitted(on, this.label(d), left - 8), left - 6, 7 + (d + 0.5) * pitch);
     ruler(on, left, width - right, height);
+    this.extremes();
   }
 }
 
@@ -374,6 +335,11 @@ class Bands extends Lane {
     [this.runs, this.complete] = [found.runs, found.complete];
     this.seen ??= new Map();
     for (const [, , value] of this.runs) if (!this.seen.has(value)) this.seen.set(value, this.seen.size);
+  }
+
+  values(step) {
+    const row = step - this.shift, run = this.runs.find(([from, to]) => from <= row && row < to);
+    return [run ? String(run[2]).slice(0, 200) : ""];
   }
 
   draw() {
@@ -409,15 +375,15 @@ class Bands extends Lane {
   }
 }
 
-const kinds = { curves: Curves, strip: Strip, bands: Bands };
-export const lanes = [];
-for (const figure of document.querySelectorAll("figure.lane")) if (figure.querySelector("svg.plot")) lanes.push(new (kinds[figure.dataset.mode] ?? Curves)(figure));
+export const kinds = { curves: Curves, strip: Strip, bands: Bands };
+const lane_of = (figure) => new kinds[figure.dataset.mode](figure);
+const figures_of = (part) => [...part.querySelectorAll("figure.lane")].filter((figure) => kinds[figure.dataset.mode] && figure.querySelector("svg.plot"));
 
 const list = document.querySelector(".lanes");
-list.tabIndex = -1;
 const watch = new IntersectionObserver((entries) => {
   for (const entry of entries) {
     const lane = lanes.find((l) => l.figure === entry.target);
+    if (!lane) continue;
     lane.visible = entry.isIntersecting;
     if (lane.visible) {
       if (lane.plot && lane.plot.width !== lane.box.clientWidth) lane.resized();
@@ -426,9 +392,35 @@ const watch = new IntersectionObserver((entries) => {
     }
   }
 }, { rootMargin: "200px" });
-for (const lane of lanes) {
-  lane.box.style.width = "100%";
-  watch.observe(lane.figure);
+/** Those of a kind that came later. */
+export function begin() {
+  for (const figure of figures_of(list)) if (!lanes.some((lane) => lane.figure === figure)) lanes.push(lane_of(figure));
+  for (const lane of lanes) watch.observe(lane.figure);
+}
+begin();
+
+/** The lanes as an address has them: those that could not be drawn too. */
+export const names = () => list.dataset.list.split(",").map((name) => lanes.find((lane) => lane.is.lane === name)?.name ?? name).join(",");
+
+/** Other lanes, of a page that the server wrote for them: those that are here already keep what they have drawn. */
+export function replace(section) {
+  const before = lanes.splice(0), other = document.importNode(section, true);
+  for (const figure of figures_of(other)) {
+    const same = before.findIndex((lane) => lane.name === figure.dataset.lane && lane.is.mode === figure.dataset.mode);
+    const [lane] = same < 0 ? [lane_of(figure)] : before.splice(same, 1);
+    if (same >= 0) {
+      watch.unobserve(lane.figure);
+      lane.settle(figure);
+    }
+    lanes.push(lane);
+    watch.observe(figure);
+  }
+  for (const lane of before) {
+    watch.unobserve(lane.figure);
+    lane.leave();
+  }
+  list.dataset.list = other.dataset.list;
+  list.replaceChildren(...other.childNodes);
 }
 
 let frame;

@@ -39,6 +39,18 @@ theme.addEventListener("change", () => {
   try { localStorage.setItem("theme", theme.value); } catch { /* for this page only */ }
   document.dispatchEvent(new Event("theme"));
 });
+// the bars of a drawing are one Tab stop; arrows go from bar to bar
+for (const drawing of document.querySelectorAll("svg.histogram")) drawing.querySelector("a")?.setAttribute("tabindex", "0");
+document.addEventListener("keydown", (event) => {
+  const bar = event.target.closest("svg.histogram a"), bars = bar ? [...bar.parentElement.querySelectorAll("a")] : [], at = bars.indexOf(bar);
+  const next = { ArrowLeft: bars[at - 1], ArrowRight: bars[at + 1], Home: bars[0], End: bars.at(-1) }[event.key];
+  if (!next) return;
+  event.preventDefault();
+  bar.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
+});
+
 // a choice in a list is sent at once
 for (const select of document.querySelectorAll("form select")) {
   select.addEventListener("change", () => select.form.requestSubmit());

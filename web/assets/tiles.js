@@ -21,12 +21,12 @@ export async function ask(url, signal) {
 }
 
 export class Tiles {
-  constructor(source, query, raw) {
-    [this.source, this.query, this.raw, this.kept] = [source, query, raw, new Map()];
+  constructor(source, query, raw, at = revision) {
+    [this.source, this.query, this.raw, this.at, this.kept] = [source, query, raw, at, new Map()];
   }
 
   url(extra) {
-    return `${this.source}?${new URLSearchParams({ ...this.query, ...extra, revision })}`;
+    return `${this.source}?${new URLSearchParams({ ...this.query, ...extra, ...(this.at && { revision: this.at }) })}`;
   }
 
   /** What is drawn of rows [start, stop): {w, first, apart, dims, lines: [per dimension, values], holes}. */

@@ -1,10 +1,9 @@
 // The timeline of an episode: transport, overview, keys, videos and the address, all of one clock.
-import { root, clock, view, steps, last, now, follow, set, run, look, zoom, pan, revision } from "./clock.js";
-import { lanes, make, canvas_of, ink, themed } from "./lanes.js";
+import { api, root, clock, view, steps, last, now, follow, set, run, look, zoom, pan, revision } from "./clock.js";
+import { lanes, make, canvas_of, ink, names, themed } from "./lanes.js";
 import { Tiles, ask } from "./tiles.js";
 import { copy as put_on_clipboard } from "./page.js";
 import "./values.js";
-import "./pictures.js";
 
 const RATES = [0.1, 0.25, 0.5, 1, 2, 4, 10];
 const videos = [...document.querySelectorAll(".media video")];
@@ -31,9 +30,11 @@ for (const end of ends) end.classList.add("ends-of");
 bar.append(ends[0], button("<", "One step back", "ArrowLeft", () => set(now() - 1)), play,
   button(">", "One step on", "ArrowRight", () => set(now() + 1)), ends[1], said, rate, make("span", { class: "break" }),
   button("−", "Zoom out", "s", () => zoom(2)), button("+", "Zoom in", "w", () => zoom(0.5)), button("All", "The whole episode", "0", () => look(0, steps)),
-  copy, flag, button("?", "Keys", "?", () => help.showModal()));
+  copy, flag, button("?", "Keys", "?", () => help()));
 const flags = make("p", { class: "small" });
 root.append(over, scrub, bar, flags, live);
+flag.hidden = !api; // of one episode only
+if (document.querySelector("figure.picture")) import("./pictures.js");
 let stored;
 try { stored = localStorage; } catch { /* refused by the browser: nothing is kept */ }
 
@@ -56,19 +57,25 @@ function show() {
 }
 
 // ---- videos: the middle of a frame, so that a rounded seek does not show the one before ----
+const side_of = (video) => video.closest("[data-shift]")?.dataset; // of several episodes: where in the drawing its first step is
+const rate_of = (video) => Number(side_of(video)?.fps) || clock.sps;
+const seconds_of = (video, step) => (Math.max(0, step - Number(side_of(video)?.shift ?? 0)) + 0.5) / rate_of(video);
+/** Before its first step and behind its last one a video stands still. */
+const runs = (video) => clock.playing && clock.step >= Number(side_of(video)?.shift ?? 0) && !(seconds_of(video, clock.step) >= video.duration);
 function follow_video(video, step) {
-  const wanted = ((clock.playing ? clock.step : step) + 0.5) / clock.sps;
-  if (!clock.playing) {
+  const wanted = seconds_of(video, clock.playing ? clock.step : step), fps = rate_of(video);
+  if (!runs(video)) {
+    const at = Math.min(wanted, Math.max(0, (video.duration || wanted) - 0.5 / fps));
     video.pause();
-    if (!video.seeking && Math.abs(video.currentTime - wanted) > 0.25 / clock.sps) video.currentTime = wanted;
+    if (!video.seeking && Math.abs(video.currentTime - at) > 0.25 / fps) video.currentTime = at;
     return;
   }
   const error = video.currentTime - wanted;
   if (Math.abs(error) > 0.25 && !video.seeking) video.currentTime = wanted;
-  video.playbackRate = clock.rate * (Math.abs(error) * clock.sps <= 0.5 ? 1 : 1 - Math.max(-0.1, Math.min(0.1, error)));
+  video.playbackRate = clock.rate * (clock.sps / fps) * (Math.abs(error) * fps <= 0.5 ? 1 : 1 - Math.max(-0.1, Math.min(0.1, error)));
   if (video.paused && !video.ended) video.play().catch(() => {});
 }
-clock.waits = () => videos.some((v) => v.readyState < 3 && !v.ended && !v.error);
+clock.waits = () => videos.some((v) => v.readyState < 3 && runs(v) && !v.ended && !v.error && !v.hidden);
 for (const video of videos) {
   video.controls = false;
   video.addEventListener("seeked", () => { if (!clock.playing) follow_video(video, now()); });
@@ -81,7 +88,7 @@ const picture = over.appendChild(make("canvas"));
 const shade = over.appendChild(make("div", { class: "window" }));
 const grips = ["from", "to"].map((end) => shade.appendChild(make("button", { type: "button", class: end, "aria-label": end === "from" ? "Where the window begins" : "Where the window ends" })));
 const first_field = root.querySelector(".overview");
-const tiles = first_field && new Tiles(first_field.dataset.src, { dims: "0" });
+const tiles = first_field && new Tiles(first_field.dataset.src, { dims: "0" }, false, first_field.dataset.revision || revision);
 let line;
 function paint() {
   const [on, width, height] = canvas_of(picture), x = (step) => (step / steps) * width;
@@ -90,7 +97,7 @@ function paint() {
     const low = known.reduce((a, b) => Math.min(a, b), Infinity), high = known.reduce((a, b) => Math.max(a, b), -Infinity);
     const y = (v) => height - 5 - ((v - low) / (high - low || 1)) * (height - 10);
     on.beginPath();
-    values.forEach((v, i) => { if (v !== null) on[i && values[i - 1] !== null ? "lineTo" : "moveTo"](x(line.first + i * line.apart), y(v)); });
+    values.forEach((v, i) => { if (v !== null) on[i && values[i - 1] !== null ? "lineTo" : "moveTo"](x(line.first + i * line.apart + Number(first_field.dataset.shift)), y(v)); });
     on.strokeStyle = ink.s1;
     on.stroke();
   }
@@ -168,10 +175,16 @@ const to_mark = (ahead) => {
   if (next) set(next.step);
 };
 
+const to_extreme = async (ahead) => (await import("./extremes.js")).go(ahead, () => to_lanes(address().href), (text) => {
+  clearTimeout(spoken);
+  live.textContent = text;
+});
+
 // ---- the address ----
+let first_names = names(); // where it names none
 function address(more) {
-  const url = new URL(location.href), whole = view.from === 0 && view.to === steps;
-  const state = { at: now() || (url.searchParams.has("at") ? 0 : ""), from: whole ? "" : view.from, to: whole ? "" : view.to, rate: clock.rate === 1 ? "" : clock.rate, ...more };
+  const url = new URL(location.href), whole = view.from === 0 && view.to === steps, fields = names();
+  const state = { ...((url.searchParams.has("lanes") || fields !== first_names) && { lanes: fields }), at: now() || (url.searchParams.has("at") ? 0 : ""), from: whole ? "" : view.from, to: whole ? "" : view.to, rate: clock.rate === 1 ? "" : clock.rate, ...more };
   for (const [name, value] of Object.entries(state)) {
     if (value === "") url.searchParams.delete(name);
     else url.searchParams.set(name, value);
@@ -184,48 +197,70 @@ function remember() {
   due ??= setTimeout(() => {
     due = undefined;
     if (!clock.playing && address().href !== location.href) history.replaceState(null, "", address());
+    carry();
   }, 250);
 }
 async function copy_link() {
-  const url = address({ at: now(), lanes: lanes.map((l) => l.is.lane).join(","), revision });
+  const url = address({ at: now(), lanes: names(), ...(revision && { revision }) });
   const done = await put_on_clipboard(url);
   if (!done) history.replaceState(null, "", url);
   copy.textContent = done ? "Copied" : "In the address bar";
   setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
 }
 
-// ---- other fields: the same place of the page at the same step, and for the next episode the same speed ----
-const links_to_fields = () => [...main.querySelectorAll('[aria-label="Fields"] a, figure.lane a, .leaves a')];
-const name_of = (link) => `${link.closest("figure.lane")?.dataset.lane ?? link.closest("tr")?.querySelector("code").textContent ?? ""} ${(link.querySelector("bdi") ?? link).textContent}`;
-const called = (name) => links_to_fields().filter((link) => name_of(link) === name); // several, within JSON
+// ---- other fields, as links have them: their lanes come to this page, which stays where it is ----
+const FIELDS = '[aria-label="Fields"] a, figure.lane a:not(.extremes a), .leaves a';
+let lanes_of_address = new URL(location.href).searchParams.get("lanes");
+const to_lanes = async (url, link, push) => (await import("./fields.js")).bring(url, link, FIELDS, () => {
+  if (push) history.pushState(null, "", url);
+  lanes_of_address = new URL(url).searchParams.get("lanes");
+  first_names = names();
+  remember();
+});
+// a link of the server names the lanes that it wrote; those that were switched since are as they are now
+function with_lanes(link) {
+  const written = document.querySelector(".lanes").dataset.list.split(","), now_there = names().split(",");
+  const wanted = (new URL(link.href).searchParams.get("lanes") ?? "").split(",").map((name) => (written.includes(name) ? now_there[written.indexOf(name)] : name));
+  return address({ lanes: wanted.join(",") });
+}
 main.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
-  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || !links_to_fields().includes(link)) return;
+  if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (link.matches(".extremes a")) set(Number(new URL(link.href).searchParams.get("at")));
+  else if (link.matches(FIELDS)) to_lanes(with_lanes(link), link, true);
+  else return;
   event.preventDefault();
-  const url = address({ lanes: new URL(link.href).searchParams.get("lanes") ?? "" });
-  try { sessionStorage.setItem("place", JSON.stringify({ href: url.href, name: name_of(link), nth: called(name_of(link)).indexOf(link), top: link.getBoundingClientRect().top, scroll: scrollY })); } catch { /* it begins at the top */ }
-  location.assign(url);
 });
-function return_to_place() {
-  let place;
-  try {
-    place = JSON.parse(sessionStorage.getItem("place"));
-    sessionStorage.removeItem("place");
-  } catch { /* refused by the browser */ }
-  if (place?.href !== location.href) return;
-  const link = called(place.name)[place.nth];
-  for (let details = link?.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
-  scrollTo({ top: link ? scrollY + link.getBoundingClientRect().top - place.top : place.scroll, behavior: "instant" });
-  link?.focus({ preventScroll: true });
-}
-function carry_rate() {
+addEventListener("popstate", () => {
+  const asked = new URL(location.href).searchParams, fields = asked.get("lanes"), given = (name, otherwise) => Number(asked.get(name) ?? otherwise);
+  if (fields === lanes_of_address) return;
+  look(given("from", 0), given("to", steps));
+  set(given("at", 0));
+  to_lanes(location.href);
+});
+
+// the next episode has the same fields, window, step and speed
+function carry() {
+  const here = address({ at: now() || "" }).searchParams;
+  lanes_of_address = new URL(location.href).searchParams.get("lanes");
   for (const link of document.querySelectorAll('nav a[rel="prev"], nav a[rel="next"]')) {
     const url = new URL(link.href);
-    if (clock.rate === 1) url.searchParams.delete("rate");
-    else url.searchParams.set("rate", clock.rate);
+    for (const name of ["lanes", "at", "from", "to", "rate"]) {
+      if (here.has(name)) url.searchParams.set(name, here.get(name));
+      else url.searchParams.delete(name);
+    }
     link.href = url;
   }
 }
+// and so has any other link to this page
+main.addEventListener("click", ({ target }) => {
+  const link = target.closest("a[href]"), { searchParams } = address({ at: now() || "" });
+  carry();
+  if (!link?.matches(".chips a, .lanes > p a")) return;
+  const url = new URL(link.href);
+  for (const name of ["at", "from", "to", "rate"]) if (searchParams.has(name)) url.searchParams.set(name, searchParams.get(name));
+  link.href = url;
+}, true);
 
 // ---- flags: episodes that this browser keeps, to be listed together ----
 const [folder, number] = location.pathname.split("/episodes/");
@@ -249,29 +284,20 @@ const enlarge = (i) => figures.forEach((figure, k) => figure.classList.toggle("l
 const next_camera = () => enlarge(figures.findIndex((figure) => figure.classList.contains("large")) + 1);
 
 // ---- keys: of the timeline only ----
-const KEYS = [["Space", "play, pause"], ["Left, Right", "one step; with Shift ten, with Alt to the next mark"], ["Home, End", "first, last step"],
-  ["w, s or +, -", "zoom in, out"], ["0", "the whole episode"], ["a, d", "move the window"], [", .", "slower, faster"], ["[ ]", "previous, next mark"],
-  ["j, k", "next, previous episode"], ["c", "enlarge the next camera"], ["Escape", "all cameras at the same size"], ["f", "flag this episode"], ["y", "copy a link"], ["?", "this help"]];
-const help = make("dialog", { class: "keys", "aria-label": "Keys" }), named = make("dl", { class: "table" });
-for (const [key, does] of KEYS) named.append(make("dt", {}, key), make("dd", {}, does));
-const single = make("input", { type: "checkbox" }), label = make("label");
-label.append(single, " Single-letter shortcuts");
-const close = make("form", { method: "dialog" });
-close.append(make("button", {}, "Close"));
-help.append(make("h2", {}, "Keys"), make("p", { class: "muted" }, "While the focus is in the timeline or in a curve. A drag in a curve, two fingers or Ctrl and the wheel zoom, a double click shows all."), named, label, close);
-main.append(help);
-single.checked = stored?.getItem("keys") !== "off";
-single.addEventListener("change", () => stored?.setItem("keys", single.checked ? "on" : "off"));
+let single = stored?.getItem("keys") !== "off"; // those of one letter
+const help = async () => (await import("./help.js")).show(single, (on) => {
+  single = on;
+  stored?.setItem("keys", on ? "on" : "off");
+});
 
 const other_rate = (by) => {
   clock.rate = RATES[Math.max(0, Math.min(RATES.length - 1, RATES.indexOf(clock.rate) + by))];
   rate.value = clock.rate;
-  carry_rate();
   remember();
 };
 const letters = {
   w: () => zoom(0.5), "+": () => zoom(0.5), "=": () => zoom(0.5), s: () => zoom(2), "-": () => zoom(2), 0: () => look(0, steps), a: () => pan(-0.25), d: () => pan(0.25),
-  ",": () => other_rate(-1), ".": () => other_rate(1), "[": () => to_mark(false), "]": () => to_mark(true), y: copy_link, "?": () => help.showModal(),
+  ",": () => other_rate(-1), ".": () => other_rate(1), "[": () => to_mark(false), "]": () => to_mark(true), e: () => to_extreme(true), E: () => to_extreme(false), y: copy_link, "?": help,
   c: next_camera, f: turn_flag, j: () => document.querySelector('nav a[rel="next"]')?.click(), k: () => document.querySelector('nav a[rel="prev"]')?.click(),
 };
 function pressed(event) {
@@ -286,7 +312,7 @@ function pressed(event) {
   } else if (key === "Escape" && figures.some((f) => f.classList.contains("large"))) act = () => enlarge(-1);
   else if (key === " " && (target === scrub || !field)) act = () => run(!clock.playing);
   else if ((key === "Home" || key === "End") && (!field || target === scrub)) act = () => set(key === "Home" ? 0 : last);
-  else if (single.checked && !event.altKey && target.localName !== "select" && !target.matches("input:not([type=range])")) act = letters[key];
+  else if (single && !event.altKey && target.localName !== "select" && !target.matches("input:not([type=range])")) act = letters[key];
   if (!act || event.defaultPrevented) return;
   event.preventDefault();
   act();
@@ -294,11 +320,10 @@ function pressed(event) {
 for (const part of [root, document.querySelector(".lanes")]) part.addEventListener("keydown", pressed);
 
 scrub.addEventListener("input", () => set(Number(scrub.value)));
-rate.addEventListener("change", () => { clock.rate = Number(rate.value); carry_rate(); remember(); });
+rate.addEventListener("change", () => { clock.rate = Number(rate.value); remember(); });
 const asked = Number(new URL(location.href).searchParams.get("rate"));
 clock.rate = RATES.includes(asked) ? asked : 1;
 rate.value = clock.rate;
-carry_rate();
 follow((moved) => { show(); if (moved) place(); remember(); });
 themed.push(paint);
 let width;
@@ -306,4 +331,4 @@ new ResizeObserver(() => { if (width !== (width = over.clientWidth)) paint(); })
 place();
 show();
 load_overview();
-return_to_place();
+carry();

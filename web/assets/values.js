@@ -90,6 +90,11 @@ async function load() {
     shown = step;
   } catch { /* what is shown says its step */ }
 }
+/** Of lanes that came since. */
+export function read_again() {
+  shown = undefined;
+  if (rows.length) load();
+}
 if (rows.length) {
   follow(() => {
     if (clock.playing || now() === shown) return;

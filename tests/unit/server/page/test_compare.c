@@ -28,6 +28,14 @@ Test(compare, which)
         {ARM "?e=99999999999999999999999", 404, "<!doctype html>"},
         {ARM "?e=none:1", 404, "<h1>Not found</h1>"},
         {ARM "?e=%3Cb%3E:1", 404, "&lt;b&gt;"},
+        {ARM, 200, "Mark up to six episodes in the list"},
+        {ARM "?e=1", 200, "Add the number of another episode"},
+        {ARM "?e=0&e=1&from=1&to=3&at=2", 200, "data-at=\"2\" data-from=\"1\" data-to=\"3\""},
+        {ARM "?e=0&e=1&from=9&to=3&at=99", 200, "data-at=\"7\" data-from=\"0\" data-to=\"3\""},
+        {ARM "?e=0&e=1&lanes=action:1", 200,
+         "1 of 4 shown: <a href=\"?e=0&amp;e=1&amp;lanes=action%3A1%2B0\">"},
+        {ARM "?e=0&e=1&lanes=action:1,timestamp", 200, "data-list=\"action:1,timestamp\""},
+        {ARM "?e=0&e=1&at=x", 400, "at must be a whole number"},
         {ARM "?colour=red", 400, "unknown parameter"},
         {ARM "?align=%22%3E%3Cb%3E", 200, "<option value=\"&quot;&gt;&lt;b&gt;\" selected>"},
     };
@@ -50,7 +58,7 @@ Test(compare, alignment)
         char target[128], part[64];
         snprintf(target, sizeof target, ARM "?e=0&e=1&align=%s", cases[i].align);
         const char *body = wire_body(target).data;
-        snprintf(part, sizeof part, "<div class=\"media\" data-span=\"%u\">", cases[i].span);
+        snprintf(part, sizeof part, " data-steps=\"%u\"", cases[i].span);
         cr_expect(strstr(body, part), "%s: no %s", target, part);
         for (unsigned side = 0; side < 2; side++) {
             snprintf(part, sizeof part, "data-shift=\"%s\" data-fps=\"10.00\"", cases[i].shifts[side]);
@@ -60,6 +68,7 @@ Test(compare, alignment)
             body = strstr(body + 18, side ? "" : "episodes/1/~media"); /* two cameras a side */
             while (!side && body && strncmp(body, "<div class=\"side\"", 17) != 0)
                 body--;
+            cr_assert(body, "%s: videos of one episode only", target);
         }
     }
 }

@@ -14,15 +14,25 @@ Test(episode, curves)
         {ARM "0?lanes=frame_index", 200,
          "d=\"M0.0 114.0L200.0 114.0L200.0 87.0L400.0 87.0L400.0 60.0L600.0 60.0L600.0 33.0L800.0 33.0L800.0 "
          "6.0L1000.0 6.0\""},
-        {ARM "0?lanes=frame_index", 200, "<figcaption><bdi>min 0 at row 0, max 4 at row 4; all finite</bdi>"},
+        {ARM "0?lanes=frame_index", 200,
+         "<figcaption class=\"extremes\"><a href=\"?lanes=frame_index&amp;at=0\">least 0</a> (step 0), <a "
+         "href=\"?lanes=frame_index&amp;at=4\">greatest 4</a> (step 4); all finite</figcaption>"},
         {ARM "0?lanes=frame_index", 200,
          "data-lane=\"frame_index\" data-field=\"frame_index\" data-axis=\"step\""},
         {ARM "0?lanes=frame_index", 200, "data-mode=\"bands\""}, /* a few whole numbers */
         {ARM "0?lanes=frame_index&at=2", 200, "<path class=\"cursor\" d=\"M400.00 0L400.00 120\"/>"},
         {ARM "3?lanes=frame_index", 200, "d=\"M0.0 60.0L1000.0 60.0\""}, /* one value: in the middle */
-        {ARM "0?lanes=observation.state:1", 200, "<h3><bdi>observation.state [1]</bdi></h3>"},
-        {ARM "0?lanes=nothing", 200, "<div class=\"lanes\"></div>"},
-        {ARM "0?lanes=%3Cb%3E,:,,%7C,%25", 200, "<div class=\"lanes\"></div>"},
+        {ARM "0?lanes=observation.state:1", 200, "<h3><bdi>observation.state</bdi></h3>"},
+        /* an entry of a legend: alone; all where it is; those that are off are there too, in their colour */
+        {ARM "0?lanes=timestamp,action:1", 200,
+         "<li data-dim=\"0\" class=\"off\"><a href=\"?lanes=timestamp%2Caction%3A0\">"},
+        {ARM "0?lanes=timestamp,action:1", 200,
+         "<li data-dim=\"1\" class=\"\"><a href=\"?lanes=timestamp%2Caction\">"},
+        {ARM "0?lanes=timestamp,action:1", 200, "data-lane=\"action:1\""},
+        {ARM "0?lanes=timestamp,action:1", 200, "data-all=\"action\""},
+        {ARM "0?lanes=timestamp,action:1", 200, "<path class=\"line s2\" d=\"M0.0"},
+        {ARM "0?lanes=nothing", 200, "<div class=\"lanes\" data-list=\"\"></div>"},
+        {ARM "0?lanes=%3Cb%3E,:,,%7C,%25", 200, "<div class=\"lanes\" data-list=\"\"></div>"},
         {ARM "0?lanes=frame_index:9", 200, "<p class=\"note\">"}, /* it says why it is not drawn */
         {ARM "0?lanes=frame_index", 200, "<a href=\"?\" aria-current=\"true\"><bdi>frame_index</bdi>"},
     };
@@ -61,7 +71,7 @@ Test(episode, neighbours)
         {ARM "1", 200, "<a href=\"" ARM "0\" rel=\"prev\">"},
         {ARM "1", 200, "<a href=\"" ARM "2\" rel=\"next\">"},
         {ARM "1?lanes=action&rate=2&at=3&from=2", 200,
-         "<a href=\"" ARM "2?lanes=action&amp;rate=2\" rel=\"next\">"},
+         "<a href=\"" ARM "2?lanes=action&amp;rate=2&amp;at=3&amp;from=2\" rel=\"next\">"},
         {ARM "1?sort=-number", 200, "<a href=\"" ARM "0?sort=-number\" rel=\"next\">"},
         {ARM "1?where=number+!%3D+2", 200, "<a href=\"" ARM "3?where=number%20%21%3D%202\" rel=\"next\">"},
         {ARM "1?where=number+!%3D+2&at=3&lanes=action", 200,
