@@ -1,4 +1,4 @@
-/** What came of a restore. */
+/** The outcome of a restore. */
 #ifndef HUB_BACKUP_RESTORED_H
 #define HUB_BACKUP_RESTORED_H
 
