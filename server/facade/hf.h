@@ -34,6 +34,8 @@ HUB_MUST_USE enum hub_status hub_hf_repo_named(struct hub_request *request, stru
  * then is. HUB_NOT_FOUND "revision-not-found". */
 HUB_MUST_USE enum hub_status hub_hf_revision(struct hub_request *request, struct hub_hf_repo *repo,
                                              struct hub_error *err);
+/** Bytes of "org/", with which ids in the repo begin; 0 for repos of the author that lie at the top. */
+size_t hub_hf_repo_author(const struct hub_hf_repo *repo);
 /** Clients ask for no other names. */
 bool hub_hf_can_be_named(struct hub_view segment);
 

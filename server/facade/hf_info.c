@@ -89,6 +89,7 @@ static enum hub_status put_siblings(struct hub_json *json, struct hub_request *r
     hub_json_put_array(json, "siblings");
     HUB_TRY(hub_objects_open(request, &objects, err));
     objects.others = repo->other;
+    objects.author = hub_hf_repo_author(repo);
     HUB_TRY(hub_objects_seek(&objects, begins, err));
     for (unsigned count = 0; count <= MOST_SIBLINGS; count++) {
         struct hub_object object;

@@ -19,6 +19,15 @@ void hub_hf_repo_dispose(struct hub_hf_repo *repo)
 }
 
 /* huggingface_hub's rule for the parts of a repo's id. */
+size_t hub_hf_repo_author(const struct hub_hf_repo *repo)
+{
+    const size_t size = repo->org.size;
+    const bool is_own = repo->begins.size > size + 1 &&
+                        memcmp(repo->begins.data, repo->org.data, size) == 0 &&
+                        repo->begins.data[size] == '/';
+    return is_own ? size + 1 : 0;
+}
+
 bool hub_hf_can_be_named(struct hub_view segment)
 {
     static const char others[] = "-_.";

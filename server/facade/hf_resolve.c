@@ -75,6 +75,7 @@ static enum hub_status resolve_here(struct hub_request *request, struct hub_resp
     HUB_TRY(hub_buf_add_view(&r.name, hub_buf_view(&r.repo.begins), err));
     HUB_TRY(hub_unspell(path, &r.name, err));
     const enum hub_status st = hub_object_find(request, hub_buf_view(&r.name), &r.target, &r.object, err);
+    r.object.author = hub_hf_repo_author(&r.repo);
     if (st != HUB_NOT_FOUND)
         return st ? st : send(request, &r, response, err);
     (void)hub_fail_as(err, HUB_NOT_FOUND, HUB_PROBLEM_FILE_NOT_FOUND, "Entry not found: %.500s", path.data);

@@ -203,6 +203,7 @@ static enum hub_status make_tree(struct hub_request *request, struct hub_respons
     hub_json_array(&t.json);
     HUB_TRY(hub_objects_open(request, &t.objects, err));
     t.objects.others = t.repo.other;
+    t.objects.author = hub_hf_repo_author(&t.repo);
     HUB_TRY(set(&t.last, hub_view_of(after.tie), err));
     HUB_TRY(walk(&t, after.key[0] ? hub_view_of(after.key) : hub_buf_view(&t.folder), err));
     if (!t.count && t.folder.size > t.repo.begins.size)
@@ -272,6 +273,7 @@ static enum hub_status paths_here(struct hub_request *request, struct hub_respon
     hub_json_array(&t.json);
     HUB_TRY(hub_objects_open(request, &t.objects, err));
     t.objects.others = t.repo.other;
+    t.objects.author = hub_hf_repo_author(&t.repo);
     HUB_TRY(hub_hf_paths_read(request, &t.expand, add_path, &t, err));
     hub_json_end_array(&t.json);
     return hub_json_status(&t.json);

@@ -28,7 +28,7 @@ enum hub_status hub_object_facts_of_space(const struct hub_objects *objects, con
 {
     uint8_t sum[HUB_DIGEST_MAX];
     *out = (struct hub_object_facts){.text = HUB_BUF_INIT(64 * MIB)};
-    HUB_TRY(hub_space_text(objects, object->name, &out->text, &out->modified_ns, err));
+    HUB_TRY(hub_space_text(objects, object, &out->text, &out->modified_ns, err));
     const struct hub_view text = hub_buf_view(&out->text);
     out->size = text.size;
     out->generation = (int64_t)(hub_hash(HUB_HASH_START, text.data, text.size) >> 1) | 1;

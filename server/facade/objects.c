@@ -344,7 +344,7 @@ enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object 
     for (; objects->next < order->count && comes_first(objects, order->places[objects->next].begins);
          objects->next++)
         HUB_TRY(walk_dataset(objects, &order->places[objects->next], HUB_VIEW(""), err));
-    *out = (struct hub_object){0};
+    *out = (struct hub_object){.author = objects->author};
     if (objects->space < order->space_count && comes_first(objects, order->spaces[objects->space])) {
         out->name = hub_view_of(order->spaces[objects->space]);
         objects->gave = HUB_GAVE_SPACE;
@@ -412,7 +412,8 @@ static enum hub_status look_above(struct hub_request *request, const struct hub_
         const uint32_t at = hub_lower_bound(&path, dataset->files, dataset->file_count,
                                             sizeof *dataset->files, hub_view_by_text);
         if (at < dataset->file_count && hub_view_is(path, dataset->files[at].path)) {
-            *out = (struct hub_object){name, dataset, &dataset->files[at], target->view};
+            *out = (struct hub_object){
+                .name = name, .dataset = dataset, .file = &dataset->files[at], .view = target->view};
             hub_request_is_about(request, dataset->summary);
             return HUB_OK;
         }

@@ -19,6 +19,7 @@ struct hub_object {
     const struct hub_dataset *dataset;
     const struct hub_dataset_file *file; /* NULL: of a namespace */
     const struct hub_remote_view *view;  /* not NULL: it is not here, and this is what its upstream says */
+    size_t author; /* bytes that ids begin with, and that a repo's clients leave out of them: "lab/" */
 };
 /** Whether Minari loads it: what its releases look for in a bucket or a repo is shown of such datasets. */
 bool hub_is_minari(const struct hub_summary *summary);
@@ -33,6 +34,7 @@ struct hub_objects {
     uint32_t count, capacity;
     uint32_t next;  /* of the order: the first that is not being walked */
     bool others;    /* walk what no list shows too: another commit of a repo */
+    size_t author;  /* of each object */
     uint32_t space; /* the namespace that comes next */
     enum { HUB_GAVE_NOTHING, HUB_GAVE_FILE, HUB_GAVE_SPACE } gave;
     struct hub_buf name, start;

@@ -49,19 +49,22 @@ static void add_spaces(json_t *spaces, const char *id, const char *before, size_
     }
 }
 
-/* Of an id what a client of Hugging Face calls it: in the cache of huggingface_hub its author stands before
- * it. */
-static const char *called(const struct hub_summary *summary)
+/* Of an id what a client of Hugging Face calls it: in the cache of huggingface_hub, and in a repo of an
+ * author of its own, the author stands before it. */
+static const char *called(const struct hub_summary *summary, size_t author)
 {
+    if (author)
+        return summary->id + author;
     const char *slash =
         hub_hf_cache_commit(hub_view_of(summary->path)).size ? strchr(summary->id, '/') : NULL;
     return slash ? slash + 1 : summary->id;
 }
 
-enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_view name, struct hub_buf *out,
-                               int64_t *modified_ns, struct hub_error *err)
+enum hub_status hub_space_text(const struct hub_objects *objects, const struct hub_object *object,
+                               struct hub_buf *out, int64_t *modified_ns, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *stored = NULL;
+    const struct hub_view name = object->name;
     const struct hub_view folder = {name.data, name.size - strlen(hub_namespace_file_name) - 1},
                           begins = {name.data, folder.size + 1};
     HUB_CLEANUP(hub_json_decrefp) json_t *datasets = json_array(), *spaces = json_array();
@@ -76,7 +79,7 @@ enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_vie
         if (!stored)
             st = read_stored(objects, summary, folder, &stored, &written, err);
         *modified_ns = HUB_MAX(HUB_MAX(*modified_ns, written), summary->modified_ns);
-        const char *id = called(summary);
+        const char *id = called(summary, object->author);
         const size_t author = (size_t)(id - summary->id);
         (void)json_array_append_new(datasets, json_string(id));
         if (strlen(summary->id) > begins.size && begins.size >= author)

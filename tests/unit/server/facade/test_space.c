@@ -6,27 +6,31 @@
 
 TestSuite(space, .init = wire_open, .fini = wire_close, .timeout = 60);
 
-static void expect_text(const char *name, const char *text)
+static void expect_text(const char *name, size_t author, const char *text)
 {
+    const struct hub_object object = {.name = hub_view_of(name), .author = author};
     HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
     struct hub_error err = {0};
     int64_t modified_ns = 0;
     const struct hub_request request = {.app = api_kit_app()};
     cr_assert_eq(hub_objects_open(&request, &objects, &err), HUB_OK, "%s", err.detail);
-    cr_assert_eq(hub_space_text(&objects, hub_view_of(name), &out, &modified_ns, &err), HUB_OK, "%s",
-                 err.detail);
+    cr_assert_eq(hub_space_text(&objects, &object, &out, &modified_ns, &err), HUB_OK, "%s", err.detail);
     cr_expect_str_eq(out.data, text, "%s: %s", name, out.data);
     cr_expect_gt(modified_ns, 0);
 }
 
 Test(space, text)
 {
-    expect_text("D4RL/namespace_metadata.json", "{\n \"datasets\": [\n  \"D4RL/door/human-v2\"\n ],\n "
-                                                "\"description\": \"Datasets in the layout of D4RL.\",\n"
-                                                " \"namespaces\": [\n  \"D4RL/door\"\n ]\n}");
-    expect_text("D4RL/door/namespace_metadata.json",
+    expect_text("D4RL/namespace_metadata.json", 0,
+                "{\n \"datasets\": [\n  \"D4RL/door/human-v2\"\n ],\n "
+                "\"description\": \"Datasets in the layout of D4RL.\",\n"
+                " \"namespaces\": [\n  \"D4RL/door\"\n ]\n}");
+    expect_text("D4RL/door/namespace_metadata.json", 0,
                 "{\n \"datasets\": [\n  \"D4RL/door/human-v2\"\n ],\n \"description\": \"Adroit door.\",\n "
+                "\"namespaces\": []\n}");
+    expect_text("D4RL/door/namespace_metadata.json", 5, /* as a repo "door" of D4RL has it */
+                "{\n \"datasets\": [\n  \"door/human-v2\"\n ],\n \"description\": \"Adroit door.\",\n "
                 "\"namespaces\": []\n}");
 }
 
@@ -41,6 +45,7 @@ Test(space, as_an_object)
         {"/minari-datasets/namespace_metadata.json", 404, NULL},     /* nor is the top a namespace */
         {"/datasets/farama-minari/D4RL/resolve/main/namespace_metadata.json", 200, "\"datasets\""},
         {"/datasets/farama-minari/D4RL/resolve/main/door/namespace_metadata.json", 200, "\"datasets\""},
+        {"/datasets/D4RL/door/resolve/main/namespace_metadata.json", 200, "\"door/human-v2\""},
     };
     wire_expect(cases, HUB_COUNT(cases));
     struct wire_answer answer =
