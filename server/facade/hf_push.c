@@ -165,8 +165,9 @@ static const char *said_of(const struct hub_push *push)
         return "cannot be published";
     case HUB_PUSH_FILES:
         return "is kept, and is not a dataset yet";
-    case HUB_PUSH_WAITING:
     case HUB_PUSH_READY:
+        return "is published, but";
+    case HUB_PUSH_WAITING:
     case HUB_PUSH_PASSED:
         break;
     }

@@ -58,16 +58,20 @@ static void say_broken(struct hub_verdict *verdict, const char *what, const char
 static enum hub_status add_problem(struct hub_verdict *verdict, const struct hub_found_problem *problem,
                                    struct hub_error *err)
 {
+    const char *path = problem->path ? problem->path : "";
     if (hub_problem_cost(hub_view_of(problem->code)) == HUB_COSTS_LOADING)
-        say_broken(verdict, problem->path ? problem->path : "", problem->detail);
+        say_broken(verdict, path, problem->detail);
+    else if (!*verdict->doubt)
+        snprintf(verdict->doubt, sizeof verdict->doubt, "%s%s%.300s", path, *path ? ": " : "",
+                 problem->detail);
     if (++verdict->problem_count > HUB_VERDICT_PROBLEMS)
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(&verdict->problems, verdict->problems.size ? "," : "", err));
     struct hub_json json = hub_json_to(&verdict->problems, err);
     hub_json_object(&json);
     hub_json_put_text(&json, "code", problem->code);
-    if (problem->path && *problem->path)
-        hub_json_put_text(&json, "path", problem->path);
+    if (*path)
+        hub_json_put_text(&json, "path", path);
     hub_json_put_text(&json, "detail", problem->detail);
     hub_json_end_object(&json);
     return hub_json_status(&json);

@@ -20,6 +20,7 @@ struct hub_verdict {
     enum hub_verdict_status status;
     char *format;            /* NULL: none */
     char reason[400];        /* of one that is not ready */
+    char doubt[400];         /* the first problem that breaks nothing, or "" */
     struct hub_buf problems; /* items of a JSON array: {"code", "path", "detail"}, the first ones */
     uint64_t problem_count, episodes, steps;
     uint32_t parts;

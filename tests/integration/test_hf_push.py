@@ -188,6 +188,17 @@ def test_what_is_broken_is_named_and_the_last_ready_state_stays(hub):
     until(lambda: state(hub) == "ready")
 
 
+def test_a_claim_that_does_not_hold_is_named_and_published(hub):
+    files = arm()
+    info = json.loads(files["meta/info.json"])
+    files["meta/info.json"] = json.dumps({**info, "total_frames": info["total_frames"] + 7}).encode()
+    create(hub)
+    assert push(hub, files).status == 200
+    until(lambda: state(hub) == "ready")
+    tag = send(hub, "POST", f"/api/datasets/{REPO}/tag/main", {"tag": "v9"})
+    assert tag.headers["X-HF-Warning"] == f"minari-hub; {REPO} is published, but: meta/info.json: metadata says 31 steps, the files hold 24"
+
+
 def test_what_is_no_dataset_is_there_for_its_protocol_alone(hub):
     create(hub, "lab/card")
     done = push(hub, {"README.md": b"# a card", ".gitattributes": b"*.parquet filter=lfs"}, "lab/card")

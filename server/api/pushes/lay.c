@@ -94,7 +94,9 @@ static enum hub_status publish(struct laying *l, const struct hub_commit *head, 
     const enum hub_status st = hub_publishing_run(p, err);
     of->verdict = p->refused ? p->verdict.status : HUB_VERDICT_READY;
     if (p->refused) /* in words that fit a push: its draft goes */
-        snprintf(err->detail, sizeof err->detail, "%s", p->verdict.reason);
+        snprintf(err->detail, sizeof err->detail, "%.240s%s%.240s", p->verdict.reason,
+                 *p->verdict.doubt ? "; " : "", p->verdict.doubt);
+    snprintf(of->doubt.detail, sizeof of->doubt.detail, "%s", p->verdict.doubt);
     return st;
 }
 

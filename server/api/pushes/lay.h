@@ -13,6 +13,7 @@ struct hub_laying {
     const struct hub_push_set *set;
     bool alone;                      /* it is the only one: its commit has the name of the push */
     enum hub_verdict_status verdict; /* where it was refused for that; else HUB_VERDICT_READY */
+    struct hub_error doubt;          /* its first problem, where that refuses nothing */
 };
 /** HUB_OK: it is what is there now, or was before. Else why it is not. */
 HUB_MUST_USE enum hub_status hub_push_lay(struct hub_laying *laying, struct hub_error *err);

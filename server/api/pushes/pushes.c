@@ -64,6 +64,8 @@ static enum hub_status publish(struct hub_pushes *p, const struct hub_repo_row *
         if (st && state == HUB_PUSH_READY) {
             state = state_of(st, &laying);
             first = why;
+        } else if (state == HUB_PUSH_READY && !first.detail[0]) {
+            first = laying.doubt;
         }
     }
     if (state == HUB_PUSH_READY && !is_one(&sets) &&
