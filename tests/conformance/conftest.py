@@ -26,7 +26,7 @@ CLIENTS = os.environ.get("HUB_CLIENTS", os.path.join(HERE, "..", "..", "build", 
 
 
 def pytest_configure(config):
-    config.versions, config.sent = {}, {}
+    config.versions, config.sent, config.pushes = {}, {}, []
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -34,6 +34,8 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(f"client  {name} {', '.join(sorted(versions))}")
     for name, kinds in sorted(config.sent.items()):
         terminalreporter.write_line(f"client  {name} sends {', '.join(sorted(kinds))}")
+    for client, action, sent, came in config.pushes:
+        terminalreporter.write_line(f"push  {client:18} {action:20} {came}; sent {sent}")
 
 
 class Clients:

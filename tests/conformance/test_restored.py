@@ -7,8 +7,8 @@ import pytest
 
 from conftest import HERE, Lab
 from hub import until
+from pushing import ARM, PushedHub, env_of, is_ready
 from test_backup import backup, restore, start
-from test_push import ARM, hub, is_ready, where  # noqa: F401  hub is a fixture
 
 FIRST = """
 import huggingface_hub as h, pathlib
@@ -54,8 +54,18 @@ print(json.dumps(open(h.hf_hub_download("lab/arm-v30", "notes/after.bin", revisi
 """
 
 
+@pytest.fixture
+def hub(tmp_path):
+    with PushedHub(tmp_path / "hub") as hub:
+        yield hub
+
+
+def where(hub, folder):
+    return env_of(hub, folder, "2.4 without Xet")
+
+
 @pytest.mark.parametrize("venv", ["minari-0.5.3", "minari-0.5.4"], ids=["0.36", "2"])
-def test_a_drill(hub, clients, tmp_path, venv):  # noqa: F811
+def test_a_drill(hub, clients, tmp_path, venv):
     first, second = clients.python(venv, ["huggingface_hub"], FIRST, ARM, env=where(hub, tmp_path))
     python = os.path.join(os.environ.get("HUB_CLIENTS", os.path.join(HERE, "..", "..", "build", "conformance")), venv, "bin", "python")
     writer = subprocess.Popen([python, "-c", WRITE], env={**clients.env, **where(hub, tmp_path / "writer")}, stdin=subprocess.PIPE,
