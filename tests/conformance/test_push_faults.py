@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from hub import until
-from pushing import ARM, Meter, PushedHub, clean_env, env_of, python_of
+from pushing import ARM, BY_XET, Meter, PushedHub, clean_env, env_of, python_of
 from test_access_twins import run
 from test_verdicts import REFUSED, state_more_steps
 
@@ -69,10 +69,11 @@ def test_refused(hub, tmp_path, name, fault, pytestconfig):
     if before:
         before(hub)
     with hub.counting(row):
-        said = upload(name, hub, tmp_path / "client", ARM, repo, code=1)
+        late = fault == "quota" and name in BY_XET  # what comes over Xet is held to it when it is published
+        said = upload(name, hub, tmp_path / "client", ARM, repo, code=0 if late else 1)
     assert says in said, said
     assert not hub.statuses()
-    row[3] = f'refused: "{says}"'
+    row[3] = f'{"warned" if late else "refused"}: "{says}"'
 
 
 # ---- what is damaged ----
