@@ -31,6 +31,7 @@ hub_handler hub_rows_data;
 hub_handler hub_media_list, hub_media_data;
 /* statistics.c, findings.c: what the numbers of a dataset come to; its odd episodes */
 hub_handler hub_statistics_show, hub_findings_show;
+hub_handler hub_poster_show;   /* poster.c: where a picture of a dataset is */
 hub_handler hub_kerchunk_show; /* kerchunk.c: arrays where they lie */
 /* spaces.c: the stored text of a dataset's spaces */
 hub_handler hub_space_data;

@@ -253,6 +253,9 @@ ROW(first_frame, WHOLE, "start", "start=1",
     "another rate than the rows.");
 ROW(stop_frame, WHOLE, "stop", "stop=3",
     "The step behind the last; negative counts from the end, what is beyond it is cut off.");
+ROW(poster, WHOLE, "poster", "poster=2",
+    "A picture for this step instead: the one frame, or where it needs many bytes the key frame before it.",
+    .most = INT64_MAX);
 ROW(rows_fields, TEXTS, "fields", "fields=@observation&fields=@action",
     "Field or group; repeated. @observation, @action, @reward, @done, @info and @other are all fields of "
     "that role. Without it all fields.");

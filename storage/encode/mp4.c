@@ -493,3 +493,32 @@ enum hub_status hub_mp4_cut(const struct hub_video *video, uint64_t first, uint6
     *cut = (struct hub_mp4_cut){c.offset, c.length};
     return c.status;
 }
+
+/* The turn of a frame. Those that may be shown before it are no further away than both of them may move. */
+static uint32_t turn_of(const struct hub_video *v, uint32_t frame)
+{
+    const struct shown_frame own = {shown_at(v, frame), frame};
+    const uint64_t far = 2 * (uint64_t)v->head->reorder, high = HUB_MIN(frame + far + 1, v->head->frames);
+    const uint32_t low = (uint32_t)(frame - HUB_MIN(frame, far));
+    uint32_t turn = low;
+    for (uint32_t i = low; i < high; i++)
+        turn += by_time(&(struct shown_frame){shown_at(v, i), i}, &own) < 0;
+    return turn;
+}
+
+enum hub_status hub_mp4_still(const struct hub_video *video, uint64_t least, uint64_t few, uint64_t *turn,
+                              uint64_t *bytes, struct hub_error *err)
+{
+    struct mp4_cut c = {.video = video, .err = err};
+    const uint32_t hidden = video->head->first;
+    HUB_TRY(find_wanted(&c, (uint32_t)(hidden + *turn), 1, err));
+    HUB_TRY(find_key(&c, err));
+    HUB_TRY(find_bytes(&c, err));
+    const uint64_t key = turn_of(video, c.first);
+    *bytes = SPARE_BYTES + c.length;
+    if (c.length <= few || key < hidden + least || key - hidden >= *turn)
+        return HUB_OK;
+    *turn = key - hidden;
+    *bytes = SPARE_BYTES + video->sizes[c.first];
+    return HUB_OK;
+}

@@ -23,5 +23,16 @@ size_t hub_mp4_head_bytes(const struct hub_video *video);
 HUB_MUST_USE enum hub_status hub_mp4_cut(const struct hub_video *video, uint64_t first, uint64_t count,
                                          struct hub_buf *head, struct hub_mp4_cut *cut,
                                          struct hub_error *err);
+/**
+ * The frame that stands for another one by itself: this one, where it and those it needs are few bytes, else
+ * the key frame before it.
+ *
+ * @param least  no frame before this one is meant
+ * @param[in,out] turn  of the frames that the file shows, in that order
+ * @param[out] bytes  of a cut of it, about
+ * @return as hub_mp4_cut
+ */
+HUB_MUST_USE enum hub_status hub_mp4_still(const struct hub_video *video, uint64_t least, uint64_t few,
+                                           uint64_t *turn, uint64_t *bytes, struct hub_error *err);
 
 #endif

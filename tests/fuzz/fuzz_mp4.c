@@ -17,6 +17,17 @@ static void cut(const struct hub_video *video, uint64_t file_size, uint64_t firs
         abort();
 }
 
+/* What stands for a frame is no later one, and can be cut out. */
+static void stand_for(const struct hub_video *video, uint64_t file_size, uint64_t turn, uint64_t few)
+{
+    uint64_t still = turn, bytes;
+    if (hub_mp4_still(video, 0, few, &still, &bytes, NULL))
+        return;
+    if (still > turn)
+        abort();
+    cut(video, file_size, still, 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -34,6 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint64_t first = data[0] % 7; first < shown && first < 64; first += 7) {
         cut(&video, size, first, 1);
         cut(&video, size, first, shown - first);
+        stand_for(&video, size, first, 0);
+        stand_for(&video, size, first, size / 4);
     }
     return 0;
 }

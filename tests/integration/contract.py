@@ -30,7 +30,7 @@ def template_of(path, paths):
         return prefix + "{id}"
     if tail[0] == "episodes" and tail[2:3] == ["~media"]:
         return prefix + "{id}/episodes/{n}/~media" + "/{camera}" * (len(tail) > 3)
-    shape = {"episodes": ["", "/{n}", "/{n}/{path}"], "files": ["", "/{path}"], "~spaces": [""], "~statistics": [""], "~findings": [""], "~kerchunk.json": [""], "rows": [""], "sample": [""], "archive.tar": [""]}.get(tail[0])
+    shape = {"episodes": ["", "/{n}", "/{n}/{path}"], "files": ["", "/{path}"], "~spaces": [""], "~statistics": [""], "~findings": [""], "~poster": [""], "~kerchunk.json": [""], "rows": [""], "sample": [""], "archive.tar": [""]}.get(tail[0])
     if not shape:
         return None
     return prefix + "{id}/" + tail[0] + shape[min(len(tail) - 1, len(shape) - 1)]

@@ -130,7 +130,8 @@ def test_the_list(hub):
     items = hub.get("/api/v1/datasets/film/episodes/0/~media").json()["items"]
     assert [i["camera"] for i in items] == [i["label"] for i in items] == ["exo_camera_1", "wrist_camera"]
     assert items[0] == {"camera": "exo_camera_1", "label": "exo_camera_1", "url": hub.base + url_of(0, "exo_camera_1"), "file": file_of("house_1", 0, "exo_camera_1"), "codecs": "avc1.64000a", "width": 64, "height": 48,
-                        "fps": "30/1", "samples": COUNT, "first_frame": 0, "frames": COUNT, "from": 0.0, "to": 3.0}
+                        "fps": "30/1", "samples": COUNT, "first_frame": 0, "frames": COUNT, "from": 0.0, "to": 3.0, "posters": items[0]["posters"]}
+    assert [p["step"] for p in items[0]["posters"]] == [0, 2, 4]
     codecs = {i["codecs"] for e in range(6) for i in hub.get(f"/api/v1/datasets/film/episodes/{e}/~media").json()["items"]}
     assert codecs == {"avc1.64000a", "av01.0.00M.08", "hev1.1.6.L30.90", "hev1.4.10.L255.99.C8", "vp09.00.10.08", "mp4v.20.241"}
 
@@ -138,6 +139,45 @@ def test_the_list(hub):
 def test_lengths_that_differ_are_told(hub):
     problems = [p for p in hub.dataset("film")["problems"] if p["code"] == "video-length"]
     assert any(p["detail"].startswith("exo_camera_1 has 90 frames for 6 steps") for p in problems), problems
+
+
+@pytest.mark.parametrize("episode,camera,path", list(each()))
+def test_posters(hub, root, episode, camera, path):
+    whole = videos.frames(str(root / "film" / path))
+    item = next(i for i in hub.get(f"/api/v1/datasets/film/episodes/{episode}/~media").json()["items"] if i["camera"] == camera)
+    assert item["posters"][0]["step"] == 0
+    for poster in item["posters"]:
+        answer = hub.get(url_of(episode, camera, f"?poster={poster['step']}"))
+        assert answer.status == 200 and answer.headers["Content-Type"] == "video/mp4", answer.body[:300]
+        assert [f[0] for f in videos.frames(io.BytesIO(answer.body))] == [whole[poster["step"]][0]]
+        assert abs(len(answer.body) - poster["bytes"]) < 2048
+    assert hub.get(url_of(episode, camera, "?poster=0&stop=3")).status == 200  # one frame, whatever else is asked for
+    assert hub.get(url_of(episode, camera, "?poster=-1")).status == 400
+
+
+def test_a_poster_of_many_bytes_is_a_key_frame(tmp_path):
+    """Key frames every fourth frame: 400 KB each, and so is what lies between them."""
+    shutil.copytree(os.path.join(FIXTURES, "molmospaces/house"), tmp_path / "film/house_1")
+    path = str(tmp_path / "film" / file_of("house_1", 0, "wrist_camera"))
+    videos.write_noise(path, 6, size=(160, 120))
+    whole = videos.frames(path)
+    with serving(str(tmp_path)) as hub:
+        item = next(i for i in hub.get("/api/v1/datasets/film/episodes/0/~media").json()["items"] if i["camera"] == "wrist_camera")
+        assert [p["step"] for p in item["posters"]] == [0, 4]
+        for step, key in ((0, 0), (1, 0), (3, 0), (4, 4), (5, 4), (99, 4)):
+            answer = hub.get(url_of(0, "wrist_camera", f"?poster={step}"))
+            assert [f[0] for f in videos.frames(io.BytesIO(answer.body))] == [whole[key][0]], step
+        [first] = hub.get("/api/v1/datasets/film/~poster").json()["items"]
+        assert (first["kind"], first["name"], first["episode"], first["step"]) == ("video", "exo_camera_1", 0, 2)
+        assert hub.get(first["url"].removeprefix(hub.base)).status == 200
+
+
+def test_a_dataset_without_cameras_has_no_poster():
+    with serving(os.path.join(FIXTURES, "samples")) as hub:
+        assert hub.get("/api/v1/datasets/door-human-v0/~poster").json() == {"items": []}
+        [picture] = hub.get("/api/v1/datasets/pictures/corridor-v0/~poster").json()["items"]
+        assert picture["kind"] == "picture" and picture["name"] == "observations"
+        assert hub.get(picture["url"].removeprefix(hub.base)).headers["Content-Type"].startswith("image/")
 
 
 def test_what_is_wrong(hub):

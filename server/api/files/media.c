@@ -2,6 +2,7 @@
  * sent as it is; of one that holds several, or where steps are chosen, the frames are cut out: boxes made
  * here, and behind them one run of the file's bytes. Nothing is decoded. */
 #include "server/api/files/file_bytes.h"
+#include "server/api/files/stills.h"
 #include "server/api/handlers.h"
 #include "server/api/put.h"
 #include "server/api/reply.h"
@@ -117,8 +118,8 @@ static enum hub_status put_url(const struct hub_request *request, struct hub_jso
 }
 
 static enum hub_status write_list(const struct hub_request *request, struct hub_json *json,
-                                  const struct hub_dataset *dataset, const struct camera_files *c,
-                                  struct hub_error *err)
+                                  const struct hub_state *state, const struct hub_dataset_episode *episode,
+                                  const struct camera_files *c, struct hub_error *err)
 {
     hub_json_object(json);
     hub_json_put_array(json, "items");
@@ -129,9 +130,10 @@ static enum hub_status write_list(const struct hub_request *request, struct hub_
         hub_json_put_text(json, "label", label_of(c, m->camera));
         if (m->file != HUB_NONE) {
             HUB_TRY(put_url(request, json, label_of(c, m->camera), err));
-            hub_put_path(json, "file", dataset->files[m->file].path);
+            hub_put_path(json, "file", state->dataset->files[m->file].path);
         }
         hub_media_put(json, m);
+        HUB_TRY(hub_stills_put(json, state, episode, m, err));
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -149,7 +151,7 @@ enum hub_status hub_media_list(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
     HUB_TRY(hub_episode_media(&target.state, episode, add_camera, &cameras, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
-    HUB_TRY(write_list(request, &json, target.state.dataset, &cameras, err));
+    HUB_TRY(write_list(request, &json, &target.state, episode, &cameras, err));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     return hub_reply_document(request, response, err);
 }
@@ -163,8 +165,8 @@ struct camera_request {
     const struct hub_dataset_episode *episode;
     const struct hub_found_media *media;
     const struct hub_dataset_file *file;
-    int64_t start, stop;
-    bool has_start, has_stop;
+    int64_t start, stop, poster;
+    bool has_start, has_stop, has_poster;
     struct hub_video_ref *video;
 };
 
@@ -222,23 +224,6 @@ static enum hub_status cannot_cut(struct hub_request *request, const struct came
                        w->media->camera, w->episode->number, w->file->path, why);
 }
 
-/* Frames of this camera in a step: 1 but where it ran at another rate than the rows, and has not one for
- * each. */
-static enum hub_status frames_in_step(const struct camera_request *w, uint64_t frames, double *out,
-                                      struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64);
-    *out = 1;
-    if (frames == w->episode->steps || !w->media->fps_num || !w->media->fps_den)
-        return HUB_OK;
-    HUB_TRY(hub_dataset_fact(&w->target.state, "fps", &text, err));
-    const double rows = text.size ? strtod(text.data, NULL) : 0;
-    const double rate = rows > 0 ? (double)w->media->fps_num / w->media->fps_den / rows : 1;
-    if (fabs(rate - 1) > 0.01) /* else a few are missing, or too many */
-        *out = rate;
-    return HUB_OK;
-}
-
 /* Steps are asked for: the frames from the one that is shown at the first to the last before the end. */
 static void steps_to_frames(struct hub_slice *slice, double rate, uint64_t frames)
 {
@@ -250,14 +235,14 @@ static void steps_to_frames(struct hub_slice *slice, double rate, uint64_t frame
     slice->count = slice->count ? last - first : 0;
 }
 
-/* The frames of the file that are asked for. */
-static enum hub_status choose(const struct camera_request *w, uint64_t shown, struct hub_slice *out,
-                              struct hub_error *err)
+/* The frames of the file that stand for the steps that are asked for. */
+static enum hub_status choose_steps(const struct camera_request *w, uint64_t shown, struct hub_slice *out,
+                                    struct hub_error *err)
 {
     const uint64_t first = HUB_MIN(w->media->first_frame, shown),
                    frames = HUB_MIN(w->media->frames ? w->media->frames : shown, shown - first);
     double rate;
-    HUB_TRY(frames_in_step(w, frames, &rate, err));
+    HUB_TRY(hub_frames_in_step(&w->target.state, w->episode, w->media, frames, &rate, err));
     HUB_TRY(hub_slice_resolve(w->has_start ? &w->start : NULL, w->has_stop ? &w->stop : NULL, NULL,
                               rate == 1 ? frames : w->episode->steps, out, err));
     if (rate != 1)
@@ -267,6 +252,17 @@ static enum hub_status choose(const struct camera_request *w, uint64_t shown, st
                            "'%.80s' has %" PRIu64 " frames in episode %" PRId64 ", and none of these",
                            w->media->camera, frames, w->episode->number);
     out->start += first;
+    return HUB_OK;
+}
+
+static enum hub_status choose(const struct camera_request *w, const struct hub_video *video,
+                              struct hub_slice *out, struct hub_error *err)
+{
+    struct hub_still still;
+    if (!w->has_poster)
+        return choose_steps(w, video->head->shown, out, err);
+    HUB_TRY(hub_still_at(&w->target.state, w->episode, w->media, video, (uint64_t)w->poster, &still, err));
+    *out = (struct hub_slice){.start = still.frame, .count = 1};
     return HUB_OK;
 }
 
@@ -285,7 +281,7 @@ static enum hub_status send_cut(struct hub_request *request, struct camera_reque
                                 w->media->problem ? w->media->problem : "their position is unknown", response,
                                 err);
     const struct hub_video *video = hub_video_of(w->video);
-    HUB_TRY(choose(w, video->head->shown, &frames, err));
+    HUB_TRY(choose(w, video, &frames, err));
     struct hub_buf *head = hub_response_buffer(response, 200, "video/mp4", hub_mp4_head_bytes(video));
     st = hub_mp4_cut(video, frames.start, frames.count, head, &cut, &why);
     if (st == HUB_NOT_ACCEPTABLE)
@@ -310,10 +306,11 @@ enum hub_status hub_media_data(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &w.target, err));
     w.has_start = hub_request_int(request, "start", &w.start);
     w.has_stop = hub_request_int(request, "stop", &w.stop);
+    w.has_poster = hub_request_int(request, "poster", &w.poster);
     HUB_TRY(find_wanted(request, &w, err));
     const struct hub_found_media *m = w.media;
     const bool alone = !m->first_frame && (!m->frames || m->frames == m->samples);
-    if (!alone || w.has_start || w.has_stop)
+    if (!alone || w.has_start || w.has_stop || w.has_poster)
         return send_cut(request, &w, response, err);
     const struct hub_file_part part = {.entry = w.file};
     return hub_file_send(request, &w.target, &part, response, err);

@@ -34,6 +34,7 @@ static const struct {
     {"/api/v1/datasets/{id}", DOOR, PRICED},
     {"/api/v1/datasets/{path}", "/api/v1/datasets/rows", BOUNDED},
     {"/api/v1/datasets/{id}/~statistics", DOOR "/~statistics", ENDS},
+    {"/api/v1/datasets/{id}/~poster", DOOR "/~poster", BOUNDED},
     {"/api/v1/datasets/{id}/~kerchunk.json", DOOR "/~kerchunk.json", STREAMED},
     {"/api/v1/datasets/{id}/~findings", DOOR "/~findings", ENDS},
     {"/api/v1/datasets/{id}/~spaces", DOOR "/~spaces?of=action", BOUNDED},
