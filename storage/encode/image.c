@@ -4,16 +4,18 @@
 
 enum { PNG_NS_BYTE = 25 /* three filters a line, and deflate */ };
 
-static bool is_sampled(enum hub_field_type type)
+static bool is_stored(enum hub_field_type type)
 {
-    return type == HUB_FIELD_IMAGE_RAW || type == HUB_FIELD_IMAGE_NUMBER;
+    return type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
 }
 
 static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
 {
     struct hub_picture picture;
-    const bool stored = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
-    return stored || (is_sampled(type) && hub_picture_of(variant, &picture)) ? HUB_FIT_ONE_ROW : HUB_FIT_NONE;
+    const bool sampled = type == HUB_FIELD_IMAGE_RAW || type == HUB_FIELD_IMAGE_NUMBER,
+               grid = type == HUB_FIELD_NUMBER && hub_picture_is_grid(variant);
+    return is_stored(type) || grid || (sampled && hub_picture_of(variant, &picture)) ? HUB_FIT_ONE_ROW
+                                                                                     : HUB_FIT_NONE;
 }
 
 static const char *media_type(const struct hub_encoding *e)
@@ -38,14 +40,14 @@ static uint64_t memory(const struct hub_encoding *e)
 
 static uint64_t nanoseconds(const struct hub_encoding *e)
 {
-    return is_sampled(e->fields[0].type) ? hub_encoding_bytes(e) * PNG_NS_BYTE : 0;
+    return is_stored(e->fields[0].type) ? 0 : hub_encoding_bytes(e) * PNG_NS_BYTE;
 }
 
 static enum hub_status write_image(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     HUB_TRY(e->read(e, 0, NULL, &rows, err));
-    if (is_sampled(e->fields[0].type))
+    if (!is_stored(e->fields[0].type))
         return hub_png_row(&rows, &e->range, out, err);
     e->range.known = false;
     return hub_raw_rows(&rows, out, err);

@@ -5,7 +5,14 @@
 
 #include <strings.h>
 
-enum { MIN_SIDE = 32, MIN_SMALL_SIDE = 5, MAX_MERGED = 16, MAX_FRAMES = 64, ATARI_SIDE = 84 };
+enum {
+    MIN_SIDE = 32,
+    MIN_SMALL_SIDE = 5,
+    MIN_GRID_SIDE = 8,
+    MAX_MERGED = 16,
+    MAX_FRAMES = 64,
+    ATARI_SIDE = 84
+};
 
 /* ---- shapes ---- */
 
@@ -117,6 +124,13 @@ bool hub_picture_of(const struct hub_variant *v, struct hub_picture *out)
     return found && (!ranged || out->channels == 1 || (out->channels == 3 && v->kind == HUB_KIND_FLOAT));
 }
 
+bool hub_picture_is_grid(const struct hub_variant *v)
+{
+    struct hub_picture p;
+    return v->rank == 2 && hub_picture_of(v, &p) && p.ranged && p.height >= MIN_GRID_SIDE &&
+           p.width >= MIN_GRID_SIDE;
+}
+
 /* ---- names ---- */
 
 static bool is_letter(char c)
@@ -214,7 +228,10 @@ void hub_picture_put_named(struct hub_json *json, enum hub_field_type type, cons
 {
     struct hub_variant v;
     struct hub_picture p;
-    if ((type == HUB_FIELD_IMAGE_RAW || type == HUB_FIELD_IMAGE_NUMBER) && dtype &&
-        variant_named(dtype, shape, &v) && hub_picture_of(&v, &p))
+    const bool pictures = type == HUB_FIELD_IMAGE_RAW || type == HUB_FIELD_IMAGE_NUMBER;
+    if (type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG)
+        hub_json_put_text(json, "encoding", type == HUB_FIELD_IMAGE_PNG ? "png" : "jpeg");
+    if ((pictures || type == HUB_FIELD_NUMBER) && dtype && variant_named(dtype, shape, &v) &&
+        (pictures || hub_picture_is_grid(&v)) && hub_picture_of(&v, &p))
         hub_picture_put(json, &p);
 }

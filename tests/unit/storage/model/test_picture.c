@@ -55,6 +55,25 @@ Test(picture, layouts)
     }
 }
 
+Test(picture, grids)
+{
+    static const struct {
+        enum hub_kind kind;
+        uint32_t item_size, dims[4];
+        bool is_grid;
+    } cases[] = {
+        {HUB_KIND_FLOAT, 4, {8, 8}, true},       {HUB_KIND_FLOAT, 8, {16, 12}, true},
+        {HUB_KIND_INT, 4, {64, 9}, true},        {HUB_KIND_FLOAT, 4, {7, 8}, false},
+        {HUB_KIND_FLOAT, 4, {4, 4}, false},      {HUB_KIND_FLOAT, 4, {64}, false},
+        {HUB_KIND_FLOAT, 4, {16, 16, 3}, false}, {HUB_KIND_UINT, 1, {16, 16}, false},
+        {HUB_KIND_INT, 8, {16, 16}, false},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        const struct hub_variant v = variant_of(cases[i].kind, cases[i].item_size, cases[i].dims);
+        cr_expect_eq(hub_picture_is_grid(&v), cases[i].is_grid, "case %zu", i);
+    }
+}
+
 Test(picture, what_is_called_one)
 {
     static const struct {
@@ -117,7 +136,12 @@ Test(picture, documents)
                     "{\"picture\":{\"layout\":\"HWC\",\"frames\":1,\"height\":6,\"width\":8,\"channels\":1,"
                     "\"range\":\"row\"}}");
     expect_document(HUB_FIELD_IMAGE_RAW, "uint8", "[null,96,3]", "{}");
-    expect_document(HUB_FIELD_IMAGE_JPEG, "bytes", "[]", "{}");
+    expect_document(HUB_FIELD_IMAGE_JPEG, "bytes", "[]", "{\"encoding\":\"jpeg\"}");
+    expect_document(HUB_FIELD_IMAGE_PNG, "bytes", "[]", "{\"encoding\":\"png\"}");
+    expect_document(HUB_FIELD_NUMBER, "float32", "[16, 12]",
+                    "{\"picture\":{\"layout\":\"HW\",\"frames\":1,\"height\":16,\"width\":12,\"channels\":1,"
+                    "\"range\":\"row\"}}");
+    expect_document(HUB_FIELD_NUMBER, "float32", "[4, 4]", "{}");
     expect_document(HUB_FIELD_IMAGE_RAW, NULL, NULL, "{}");
     expect_document(HUB_FIELD_NUMBER, "uint8", "[12,96,96]", "{}");
 }
