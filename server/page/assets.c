@@ -12,11 +12,12 @@
 extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[], page_theme_js[],
     page_timeline_js[], page_clock_js[], page_lane_js[], page_lanes_js[], page_pictures_js[], page_tiles_js[],
     page_values_js[], page_compare_js[], page_extremes_js[], page_fields_js[], page_help_js[],
-    page_picked_js[], page_uplot_css[], page_uplot_js[];
+    page_picked_js[], page_uplot_css[], page_uplot_js[], page_cameras_css[], page_posters_js[];
 extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size, page_theme_js_size,
     page_timeline_js_size, page_clock_js_size, page_lane_js_size, page_lanes_js_size, page_pictures_js_size,
     page_tiles_js_size, page_values_js_size, page_compare_js_size, page_extremes_js_size, page_fields_js_size,
-    page_help_js_size, page_picked_js_size, page_uplot_css_size, page_uplot_js_size;
+    page_help_js_size, page_picked_js_size, page_uplot_css_size, page_uplot_js_size, page_cameras_css_size,
+    page_posters_js_size;
 
 static const struct asset {
     const char *name, *type;
@@ -24,6 +25,7 @@ static const struct asset {
     const unsigned long *size;
 } assets[] = {
     {"style.css", CSS, page_style_css, &page_style_css_size},
+    {"cameras.css", CSS, page_cameras_css, &page_cameras_css_size},
     {"logo.svg", "image/svg+xml", page_logo_svg, &page_logo_svg_size},
     {"theme.js", JS, page_theme_js, &page_theme_js_size},
     {"page.js", JS, page_page_js, &page_page_js_size},
@@ -32,6 +34,7 @@ static const struct asset {
     {"lane.js", JS, page_lane_js, &page_lane_js_size},
     {"lanes.js", JS, page_lanes_js, &page_lanes_js_size},
     {"pictures.js", JS, page_pictures_js, &page_pictures_js_size},
+    {"posters.js", JS, page_posters_js, &page_posters_js_size},
     {"tiles.js", JS, page_tiles_js, &page_tiles_js_size},
     {"values.js", JS, page_values_js, &page_values_js_size},
     {"compare.js", JS, page_compare_js, &page_compare_js_size},

@@ -3,6 +3,7 @@
 #include "server/api/handlers.h"
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
+#include "server/page/posters.h"
 #include "server/page/problems.h"
 #include "server/page/svg.h"
 
@@ -27,13 +28,15 @@ static void write_returns(struct page_out *out, const json_t *returns)
                                            page_flag(returns, "pending") ? HUB_VIEW("...") : HUB_VIEW("")});
 }
 
-static void write_row(struct page *page, const json_t *dataset)
+static void write_row(struct page *page, const json_t *dataset, bool seen)
 {
     struct page_out *out = &page->out;
     const struct hub_view id = page_text(dataset, "id");
     const struct hub_view reason = page_text(dataset, "reason"), about = page_text(dataset, "description");
     const struct page_catalogue_row row = {page_url(page, "/d/%p", id), id, reason.size ? reason : about};
     page_catalogue_row_begin(out, &row);
+    if (seen)
+        page_dataset_poster(page, dataset);
     write_returns(out, json_object_get(dataset, "returns"));
     if (json_object_get(dataset, "episodes"))
         page_catalogue_figures(out, &(struct page_catalogue_figures){page_count(dataset, "episodes"),
@@ -50,6 +53,7 @@ static void write_row(struct page *page, const json_t *dataset)
 static void write_table(struct page *page, const json_t *list)
 {
     struct page_out *out = &page->out;
+    const bool seen = page_any_camera(list);
     char caption[80];
     const uint64_t total = page_count(list, "total");
     snprintf(caption, sizeof caption, "%llu dataset%s", (unsigned long long)total, total == 1 ? "" : "s");
@@ -57,6 +61,8 @@ static void write_table(struct page *page, const json_t *list)
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);
     page_sort_head(page, "", "Name", "id");
+    if (seen)
+        page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Camera")});
     page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Returns")});
     page_sort_head(page, "n", "Episodes", "episodes");
     page_sort_head(page, "n", "Steps", "steps");
@@ -68,7 +74,7 @@ static void write_table(struct page *page, const json_t *list)
     page_tbody_begin(out, NULL);
     size_t i;
     const json_t *dataset;
-    json_array_foreach(json_object_get(list, "items"), i, dataset) write_row(page, dataset);
+    json_array_foreach(json_object_get(list, "items"), i, dataset) write_row(page, dataset, seen);
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
 }
@@ -254,6 +260,7 @@ static enum hub_status show(struct page *page, struct hub_view api, const json_t
     page_fact_count(out, &(struct page_fact_count){page_count(counts, "steps"), HUB_VIEW("steps")});
     page_fact_bytes(out, &(struct page_fact_bytes){page_count(counts, "size"), HUB_VIEW("in files")});
     page_facts_end(out, NULL);
+    page_cameras_style(out, NULL); /* a search as one types may find cameras, where there were none */
     page_catalogue_columns_begin(out, NULL);
     page_catalogue_main_begin(out, NULL);
     write_search(page, json_object_get(list, "facets"));
@@ -271,6 +278,7 @@ static enum hub_status show(struct page *page, struct hub_view api, const json_t
     write_facets(page, json_object_get(list, "facets"));
     page_catalogue_tree_end(out, NULL);
     page_catalogue_columns_end(out, NULL);
+    page_posters(page);
     return page_close(page);
 }
 

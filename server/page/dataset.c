@@ -1,4 +1,5 @@
 /* A dataset: what it is, whether it is whole, how its episodes are spread, how to use it. */
+#include "server/page/cameras.h"
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"
 #include "server/page/problems.h"
@@ -104,7 +105,7 @@ static void write_distributions(struct page *page, const json_t *statistics)
     page_dataset_more_end(out, NULL);
 }
 
-static void write_episodes(struct page *page, const json_t *list)
+static void write_episodes(struct page *page, const json_t *dataset, const json_t *list)
 {
     struct page_out *out = &page->out;
     const struct page_section section = {HUB_VIEW("episodes"), HUB_VIEW("Episodes")};
@@ -113,7 +114,7 @@ static void write_episodes(struct page *page, const json_t *list)
     page_dataset_goto_begin(out, &go_to);
     page_hidden_revision(page);
     page_dataset_goto_end(out, &go_to);
-    page_episodes_table(page, list, HUB_VIEW(""), false);
+    page_episodes_table(page, dataset, list, HUB_VIEW(""), false);
     page_dataset_more_begin(out, NULL);
     page_link(out, &(struct page_link){
                        page_url(page, "@/d/%p/episodes", page_id(page)),
@@ -293,10 +294,11 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
     page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
     write_head(page, dataset);
     page_problems(page, dataset);
+    HUB_TRY(page_cameras(page, dataset, episodes));
     if (statistics)
         write_distributions(page, statistics);
     if (episodes)
-        write_episodes(page, episodes);
+        write_episodes(page, dataset, episodes);
     if (!page_is_pending(dataset) && !page->revision.size) /* clients get the current data */
         HUB_TRY(write_use(page, dataset, episodes));
     write_fields(page, dataset);

@@ -1,15 +1,15 @@
-/* An episode: how it ended, what the cameras saw, its curves, and the rows at a step. */
+/* An episode: how it ended, its curves beside what the cameras saw, and the rows at a step. */
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"
 #include "server/page/lanes.h"
 #include "server/page/leaves.h"
+#include "server/page/media.h"
 #include "server/page/recipes.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_WINDOW = 8, MOST_VALUES = 40, FRAMES = 7, SHOWN_NUMBERS = 12 };
+enum { LEAST_WINDOW = 8, MOST_VALUES = 40, SHOWN_NUMBERS = 12 };
 
 struct episode {
     struct page *page;
@@ -110,135 +110,6 @@ static void write_head(struct episode *e)
     page_facts_end(out, NULL);
 }
 
-/* ---- what cameras saw ---- */
-
-void page_video_missing(struct page *page, const json_t *item, struct hub_view label)
-{
-    const struct hub_view problem = page_text(item, "problem");
-    page_episode_video_missing(&page->out,
-                               &(struct page_episode_video_missing){
-                                   label.size ? label : page_text(item, "camera"),
-                                   problem.size ? problem : HUB_VIEW("this video cannot be shown")});
-}
-
-/* Frames a second, from a ratio: "30000/1001"; 0: unknown. */
-static double rate_of(const json_t *item)
-{
-    const char *text = json_string_value(json_object_get(item, "fps"));
-    char *end = NULL;
-    const double frames = text ? strtod(text, &end) : 0,
-                 seconds = text && *end == '/' ? strtod(end + 1, NULL) : 0;
-    return seconds > 0 ? frames / seconds : 0;
-}
-
-/* What is wrong with a video that is shown; "": nothing. At a rate other than that of the steps it may have
- * fewer frames. */
-static struct hub_view video_note(struct episode *e, const json_t *item)
-{
-    const struct hub_view problem = page_text(item, "problem");
-    const uint64_t frames = page_count(item, "frames");
-    const double fps = page_double(e->dataset, "fps");
-    if (problem.size || frames >= e->steps || (fps > 0 && fabs(rate_of(item) / fps - 1) > 0.01))
-        return problem;
-    return page_url(e->page, "%u frames for %u steps: the last %u steps show its last frame", frames,
-                    e->steps, e->steps - frames);
-}
-
-static void write_video(struct episode *e, const json_t *item)
-{
-    struct page *page = e->page;
-    const struct hub_view camera = page_text(item, "camera"),
-                          label = page_text(item, "label").size ? page_text(item, "label") : camera;
-    const struct hub_view about =
-        page_url(page, "%u frames, %u \xC3\x97 %u, %r", page_count(item, "frames"), page_count(item, "width"),
-                 page_count(item, "height"), page_text(item, "codecs"));
-    const struct page_episode_video video = {
-        camera, label,
-        page_url(page, "@/api/v1/datasets/%p/episodes/%u/~media/%p.mp4", e->id, e->number, camera),
-        page_text(item, "codecs"), about};
-    const struct hub_view note = video_note(e, item);
-    page_episode_video_begin(&page->out, &video);
-    if (note.size)
-        page_episode_video_note(&page->out, &(struct page_episode_video_note){note});
-    page_episode_video_end(&page->out, &video);
-}
-
-static void write_videos(struct episode *e)
-{
-    struct page *page = e->page;
-    const json_t *items = json_object_get(e->media, "items"), *item;
-    size_t i;
-    if (!json_array_size(items))
-        return;
-    page_hidden_head(&page->out, &(struct page_hidden_head){HUB_VIEW("Videos")});
-    page_episode_media_begin(&page->out, NULL);
-    json_array_foreach(items, i, item)
-    {
-        if (page_count(item, "frames") && json_object_get(item, "width"))
-            write_video(e, item);
-        else
-            page_video_missing(page, item, page_text(item, "label"));
-    }
-    page_episode_media_end(&page->out, NULL);
-}
-
-static uint64_t rows_of(const json_t *field)
-{
-    return (uint64_t)page_double_of(json_array_get(json_object_get(field, "shape"), 0));
-}
-
-/* ", CHW: 4 frames side by side": what the numbers of a picture are; nothing of stored files. */
-static struct hub_view words_for_layout(struct page *page, const json_t *field)
-{
-    const json_t *picture = json_object_get(field, "picture");
-    const uint64_t frames = page_count(picture, "frames");
-    if (!picture)
-        return HUB_VIEW("");
-    const struct hub_view several =
-        frames > 1 ? page_url(page, ": %u frames side by side", frames) : HUB_VIEW("");
-    return page_url(page, ", %r%r%r", page_text(picture, "layout"), several,
-                    json_object_get(picture, "range")
-                        ? HUB_VIEW(", scaled from the least to the greatest value of a row")
-                        : HUB_VIEW(""));
-}
-
-static void write_frames(struct episode *e)
-{
-    struct page *page = e->page;
-    size_t i;
-    const json_t *field;
-    json_array_foreach(json_object_get(e->dataset, "fields"), i, field)
-    {
-        const struct hub_view path = page_text(field, "path");
-        const json_t *here = page_field_of(e->document, path);
-        const uint64_t rows = rows_of(here), count = HUB_MIN(rows, (uint64_t)FRAMES);
-        if (!hub_view_is(page_text(field, "type"), "image") || !here || !rows)
-            continue;
-        const uint64_t now = HUB_MIN(e->at, rows - 1);
-        const struct page_episode_frames frames = {
-            page_url(page, "/api/v1/datasets/%p/episodes/%u/%p", e->id, e->number, path),
-            (int64_t)rows,
-            json_object_get(json_object_get(field, "picture"), "range") ? 1 : 0,
-            page_url(page, "@/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image", e->id, e->number, path,
-                     now),
-            path,
-            (int64_t)now,
-            words_for_layout(page, field)};
-        page_episode_frames_begin(&page->out, &frames);
-        for (uint64_t k = 0; k < count; k++) {
-            const uint64_t row = count > 1 ? k * (rows - 1) / (count - 1) : 0;
-            const struct hub_view at = page_url(page, "%u", row);
-            page_episode_frame(&page->out,
-                               &(struct page_episode_frame){
-                                   page_query(page, "at", "at", at, NULL),
-                                   page_url(page, "@/api/v1/datasets/%p/episodes/%u/%p?row=%u&format=image",
-                                            e->id, e->number, path, row),
-                                   path, row});
-        }
-        page_episode_frames_end(&page->out, &frames);
-    }
-}
-
 /* ---- the rows at a step ---- */
 
 /* A row of JSON that its writer cut off at the width of its sensor is null, as an empty one is. */
@@ -289,7 +160,8 @@ static bool has_row(const struct episode *e, const json_t *field, uint64_t *row)
     const struct hub_view type = page_text(field, "type");
     const json_t *here = page_field_of(e->document, page_text(field, "path"));
     *row = e->at + hub_view_is(page_text(field, "axis"), "shifted");
-    return here && *row < rows_of(here) && !hub_view_is(type, "image") && !hub_view_is(type, "bytes");
+    return here && *row < (uint64_t)page_double_of(json_array_get(json_object_get(here, "shape"), 0)) &&
+           !hub_view_is(type, "image") && !hub_view_is(type, "bytes");
 }
 
 /* Those without a part in learning are left out first where there are too many. */
@@ -388,6 +260,23 @@ static enum hub_status fetch_documents(struct episode *e)
     return HUB_OK;
 }
 
+/* What the cameras saw, beside the curves where there is room. */
+static enum hub_status write_beside(struct episode *e, const struct page_lanes *lanes)
+{
+    struct page_out *out = &e->page->out;
+    const struct page_media media = {e->page, e->id,      e->number,   e->steps,
+                                     e->at,   e->dataset, e->document, e->media};
+    const bool any = page_has_media(&media);
+    if (any) {
+        page_beside_begin(out, NULL);
+        page_media(&media);
+    }
+    HUB_TRY(page_lanes_section(lanes));
+    if (any)
+        page_beside_end(out, NULL);
+    return HUB_OK;
+}
+
 static enum hub_status show(struct episode *e)
 {
     struct page *page = e->page;
@@ -402,9 +291,7 @@ static enum hub_status show(struct episode *e)
     HUB_TRY(write_neighbours(e));
     write_head(e);
     page_lanes_timeline(&lanes);
-    write_videos(e);
-    write_frames(e);
-    HUB_TRY(page_lanes_section(&lanes));
+    HUB_TRY(write_beside(e, &lanes));
     HUB_TRY(write_values(e));
     const struct page_details details = {HUB_VIEW("Code for this episode")};
     page_section_begin(&page->out, &use);

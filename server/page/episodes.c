@@ -2,6 +2,7 @@
 #include "server/page/episodes.h"
 
 #include "server/page/handlers.h"
+#include "server/page/posters.h"
 #include "server/page/recipes.h"
 #include "server/page/svg.h"
 #include "server/page/where.h"
@@ -22,7 +23,17 @@ const char *page_outcome_of(const json_t *episode)
     return json_is_false(json_object_get(episode, "terminated")) ? "not ended" : "";
 }
 
-static void write_row(struct page *page, const json_t *episode, struct hub_view carried, bool picked)
+void page_video_missing(struct page *page, const json_t *item, struct hub_view label)
+{
+    const struct hub_view problem = page_text(item, "problem");
+    page_episode_video_missing(&page->out,
+                               &(struct page_episode_video_missing){
+                                   label.size ? label : page_text(item, "camera"),
+                                   problem.size ? problem : HUB_VIEW("this video cannot be shown")});
+}
+
+static void write_row(struct page *page, const json_t *episode, struct hub_view carried, bool picked,
+                      const struct page_row_camera *camera)
 {
     struct page_out *out = &page->out;
     const json_t *seed = json_object_get(episode, "seed");
@@ -41,6 +52,8 @@ static void write_row(struct page *page, const json_t *episode, struct hub_view 
     page_episode_row_begin(out, &row);
     if (picked)
         page_compare_pick(out, &(struct page_compare_pick){(int64_t)number});
+    if (camera->name.size)
+        page_row_poster(page, camera, episode);
     page_episode_curve_begin(out, NULL);
     page_sparkline(out, page_text(episode, "spark"));
     page_episode_curve_end(out, NULL);
@@ -51,7 +64,7 @@ static void write_row(struct page *page, const json_t *episode, struct hub_view 
     page_episode_row_end(out, &row);
 }
 
-static void write_heads(struct page *page, bool sorted)
+static void write_heads(struct page *page, bool sorted, bool seen)
 {
     static const struct {
         const char *class, *text, *key;
@@ -70,12 +83,16 @@ static void write_heads(struct page *page, bool sorted)
             page_th(&page->out, &(struct page_th){hub_view_of(heads[i].class), hub_view_of(heads[i].text)});
         if (sorted && !i)
             page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Compare")});
+        if (seen && !i)
+            page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Camera")});
     }
     page_thead_end(&page->out, NULL);
 }
 
-void page_episodes_table(struct page *page, const json_t *list, struct hub_view carried, bool sorted)
+void page_episodes_table(struct page *page, const json_t *dataset, const json_t *list,
+                         struct hub_view carried, bool sorted)
 {
+    const struct page_row_camera camera = page_row_camera(dataset);
     struct page_out *out = &page->out;
     const uint64_t total = page_count(list, "total");
     HUB_CLEANUP(hub_buf_dispose)
@@ -85,15 +102,19 @@ void page_episodes_table(struct page *page, const json_t *list, struct hub_view 
     if (carried.size > 1 && !out->status)
         out->status = hub_buf_add_view(&kept, carried, out->err);
     const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};
+    if (camera.name.size)
+        page_cameras_style(out, NULL);
     page_table_begin(out, &table);
-    write_heads(page, sorted);
+    write_heads(page, sorted, camera.name.size);
     page_tbody_begin(out, NULL);
     size_t i;
     const json_t *episode;
     json_array_foreach(json_object_get(list, "items"), i, episode)
-        write_row(page, episode, hub_buf_view(&kept), sorted);
+        write_row(page, episode, hub_buf_view(&kept), sorted, &camera);
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
+    if (camera.name.size)
+        page_posters(page);
 }
 
 static void write_filter(struct page *page, const json_t *dataset)
@@ -158,7 +179,7 @@ static enum hub_status show_list(struct page *page, const json_t *list, const js
     page_where_note(page, list);
     if (!page_count(list, "total"))
         return page_where_empty(page, dataset, list);
-    page_episodes_table(page, list, page_query(page, "cursor limit at include", NULL), true);
+    page_episodes_table(page, dataset, list, page_query(page, "cursor limit at include", NULL), true);
     const struct page_compare_picked picked = {page_url(page, "/d/%p/~compare", page_id(page))};
     page_compare_picked_begin(&page->out, &picked);
     page_hidden_revision(page);

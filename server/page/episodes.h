@@ -8,8 +8,10 @@
  * @param carried  the query that links into episodes take along ("?where=..."), so that the next one is the
  * list's next
  * @param sorted   its heads are links, its rows can be marked
+ * @param dataset  whose camera stands in the rows
  */
-void page_episodes_table(struct page *page, const json_t *list, struct hub_view carried, bool sorted);
+void page_episodes_table(struct page *page, const json_t *dataset, const json_t *list,
+                         struct hub_view carried, bool sorted);
 
 /** How an episode ended, in a word or two. */
 const char *page_outcome_of(const json_t *episode);

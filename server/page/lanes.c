@@ -1,6 +1,7 @@
 /* The lanes of an episode: see lanes.h. */
 #include "server/page/lanes.h"
 
+#include "server/page/camera_words.h"
 #include "server/page/curve.h"
 
 #include <ctype.h>
@@ -8,6 +9,7 @@
 
 enum {
     MOST_LANES = 12,
+    FEW_LANES = 3,   /* where no role is known */
     MOST_INSIDE = 5, /* numbers inside rows of JSON, of a role, among default fields */
     MOST_PAIRED = 8,
     MOST_CHOICES = 60,
@@ -109,6 +111,23 @@ static bool is_inside(const struct page_lanes *l, const json_t *field)
     return false;
 }
 
+/* Of many numbers that no curve tells anything of: pictures, and how cameras stand. */
+static bool is_better_seen(const json_t *field)
+{
+    return page_is_picture(field) || page_is_camera_matrix(field);
+}
+
+/* Where no role is known: the first numbers. */
+static void choose_first(const struct page_lanes *l, struct shown_lanes *shown)
+{
+    const json_t *fields = json_object_get(l->dataset, "fields");
+    for (size_t i = 0; i < json_array_size(fields) && shown->count < FEW_LANES; i++) {
+        const json_t *field = json_array_get(fields, i);
+        if (is_number(field) && can_be_lane(l, field) && dims_of(field) && !is_better_seen(field))
+            add(shown, field, false, HUB_VIEW(""));
+    }
+}
+
 /* Rewards, their sum, actions, observations. Actions stored in several ways leave room for the last. */
 static void choose_usual(const struct page_lanes *l, struct shown_lanes *shown)
 {
@@ -118,7 +137,8 @@ static void choose_usual(const struct page_lanes *l, struct shown_lanes *shown)
         unsigned inside = 0;
         for (size_t i = 0; i < json_array_size(fields); i++) {
             const json_t *field = json_array_get(fields, i);
-            if (!is_number(field) || !has_role(field, roles[r]) || !can_be_lane(l, field) || !dims_of(field))
+            if (!is_number(field) || !has_role(field, roles[r]) || !can_be_lane(l, field) ||
+                !dims_of(field) || is_better_seen(field))
                 continue;
             if (is_inside(l, field) && inside++ >= MOST_INSIDE)
                 continue;
@@ -127,6 +147,8 @@ static void choose_usual(const struct page_lanes *l, struct shown_lanes *shown)
                 add(shown, field, true, HUB_VIEW(""));
         }
     }
+    if (!shown->count)
+        choose_first(l, shown);
 }
 
 static unsigned hex_of(char c)

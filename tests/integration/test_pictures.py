@@ -34,7 +34,12 @@ RANGED = {
     "obs/depth_mm": ((DEPTH[..., 0] * 1000).astype(np.uint16), ("HW", 1, 1)),
     "obs/image_planes": (np.linspace(0.1, 0.8, T * 3 * H * W).reshape(T, 3, H, W).astype(np.float32), ("CHW", 1, 3)),
 }
+GRIDS = {  # numbers that can be drawn
+    "obs/touch": np.linspace(-2, 3, T * 16 * 12).reshape(T, 16, 12).astype(np.float32),
+    "heights": np.arange(T * 9 * 8, dtype=np.int32).reshape(T, 9, 8),
+}
 NUMBERS = {
+    "obs/matrix": np.ones((T, 7, 8), np.float32),  # smaller than a grid
     "obs/world": counting(3, 7, 7),  # a grid of small integers
     "obs/features": np.ones((T, 3, H, W), np.float32),  # floats that nobody calls a picture
     "obs/joint": np.ones((T, 7), np.float32),
@@ -45,7 +50,7 @@ NUMBERS = {
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
     root = tmp_path_factory.mktemp("pictures")
-    np.savez(root / "reel.npz", **{name: item[0] for name, item in (STORED | RANGED).items()}, **NUMBERS)
+    np.savez(root / "reel.npz", **{name: item[0] for name, item in (STORED | RANGED).items()}, **GRIDS, **NUMBERS)
     with serving(str(root)) as hub:
         yield hub
 
@@ -112,6 +117,17 @@ def test_depth_is_grey_between_its_least_and_greatest(hub, path):
     assert np.array_equal(got, shades(row, low, high)) and got.min() == 0 and got.max() == 255
 
 
+@pytest.mark.parametrize("path", GRIDS)
+def test_a_grid_of_numbers_is_drawn_and_stays_numbers(hub, fields, path):
+    row = GRIDS[path][1]
+    assert fields[path]["type"] == "number" and fields[path]["picture"]["range"] == "row"
+    got, span = pixels(hub, path, "row=1&format=image")
+    assert tuple(map(float, span.split(","))) == (row.min(), row.max()) and np.array_equal(got, shades(row, row.min(), row.max()))
+    assert np.array_equal(np.load(io.BytesIO(get(hub, path, "format=npy").body)), GRIDS[path])
+    text = hub.get("/d/reel/episodes/0").body.decode()
+    assert f'data-src="/api/v1/datasets/reel/episodes/0/{path}" data-rows="3" data-ranged="1"' in text and f'data-lane="{path}"' not in text
+
+
 def test_a_range_may_be_given(hub):
     row = DEPTH[2].reshape(6, 8)
     got, span = pixels(hub, "obs/depth", "row=2&format=image&range=1,4")
@@ -137,7 +153,7 @@ def test_depth_is_measured_like_all_numbers(hub):
 
 def test_the_page_shows_each(hub):
     text = hub.get("/d/reel/episodes/0").body.decode()
-    begin = '<figure class="picture" data-src="/api/v1/datasets/reel/episodes/0/{}"'.format
+    begin = 'data-src="/api/v1/datasets/reel/episodes/0/{}" data-rows'.format
     for path, (_, (layout, frames, _), *_) in (STORED | RANGED).items():
         at = text.index(begin(path))
         figure = text[at:text.index("</figcaption>", at)]

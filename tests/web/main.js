@@ -2,7 +2,7 @@
 const path = require("path");
 const kit = require("./kit.js");
 
-const SUBJECTS = ["clicks", "lists", "views", "systems", "videos", "values", "hostile", "keys", "timeline", "reading", "compare", "tokens", "operations", "sizes"];
+const SUBJECTS = ["clicks", "lists", "views", "systems", "videos", "posters", "values", "hostile", "keys", "timeline", "reading", "compare", "tokens", "operations", "sizes"];
 
 async function attempt(run, browser, hub, roots, all) {
   const test = new kit.Test(browser, hub, roots, all);

@@ -96,6 +96,14 @@ def shapes(folder, steps=100000):
     minari(folder, 1, steps=steps, extra={"infos/noise": random.normal(size=steps), "infos/walk": random.normal(size=steps).cumsum(), "infos/stairs": i // 7777 % 5 * 1.0, "infos/sine": np.sin(i / 1234) * i, "infos/spike": spike, "infos/holes": holes})
 
 
+def touch(path, steps=12):
+    """Depth and a grid of floats, which are pictures; joints; how a camera stands."""
+    os.makedirs(os.path.dirname(path))
+    depth = np.linspace(0.5, 4, 12 * 16, dtype=np.float32).reshape(12, 16)
+    np.savez(path, **{"obs/depth": np.stack([depth] * steps), "obs/touch": np.random.default_rng(3).normal(size=(steps, 16, 12)).astype(np.float32),
+                      "obs/joints": np.sin(np.arange(steps * 3.0).reshape(steps, 3)), "obs/camera/intrinsic_cv": np.ones((steps, 3, 3), np.float32)})
+
+
 def camera(codec, flags="", short=0):
     return lambda path, count: videos.write(path, codec, count - short, flags=flags)
 
@@ -128,6 +136,8 @@ def main(folder, everything):
         shutil.copytree(f"{FIXTURES}/lerobot/{name}", f"{lab}/{name}")
     lerobot(lab + "/reel", [40, 30, 55, 40, 40, 40, 40, 60, 360], {"observation.images.front": camera("h264"), "observation.images.wrist": camera("av1")})
     lerobot(lab + "/unplayed", [20, 30], {"observation.images.mpeg4": camera("mpeg4"), "observation.images.gone": None, "observation.images.short": camera("h264", short=7)})
+    lerobot(lab + "/heavy", [12], {"observation.images.noise": videos.write_noise})
+    touch(lab + "/loose/touch.npz")
     lerobot(lab + "/leaps", [3000, 50], {}, lost=20, other=30)
     minari(lab + "/many-v0", 130, steps=15, description="More than a page of episodes.")
     shapes(lab + "/shapes-v0")

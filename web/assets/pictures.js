@@ -43,7 +43,7 @@ class Picture {
   hold(range) {
     if (!range || this.range) return;
     [this.range, this.most] = [{ range }, MOST];
-    this.figure.querySelector(".range").textContent = `: ${range.split(",").join(" to ")}`;
+    range.split(",").forEach((value, i) => { this.figure.querySelector(i ? ".greatest" : ".least").textContent = Number(Number(value).toPrecision(5)); });
   }
 
   keep(row, bitmap) {
@@ -75,3 +75,4 @@ class Picture {
 
 const pictures = [...document.querySelectorAll("figure.picture")].map((figure) => new Picture(figure));
 follow(() => { for (const picture of pictures) picture.move(); });
+for (const picture of pictures) if (picture.most === 1) picture.move(); // for its scale

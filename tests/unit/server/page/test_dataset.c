@@ -49,6 +49,29 @@ Test(dataset, views)
     wire_expect(cases, HUB_COUNT(cases));
 }
 
+/* Cameras come before all else: what is said of each, and where its frames are. */
+Test(dataset, cameras)
+{
+#define TOP "/api/v1/datasets/lab/arm/episodes/0/~media/observation.images.top.mp4?poster="
+    static const struct wire_case cases[] = {
+        {"/d/lab/arm", 200,
+         "<figcaption><b><bdi>top</bdi></b> <span class=\"small\">AV1, 10 Hz<span class=\"size\">, 64 "
+         "\xC3\x97 64</span></span></figcaption>"},
+        {"/d/lab/arm", 200, "<a href=\"/d/lab/arm/episodes/0?at=2\"><canvas class=\"poster\""},
+        {"/d/lab/arm", 200, "data-src=\"" TOP "2\" data-codecs=\"av01.0.00M.08\""},
+        {"/d/lab/arm", 200, "src=\"" TOP "4#t=0.001\" width=\"64\" height=\"64\""}, /* without script */
+        {"/d/lab/arm", 200,
+         "<td class=\"seen\"><canvas class=\"poster\" data-kind=\"video\" data-src=\"" TOP "2\""},
+        {"/d/lab/arm/episodes", 200, "<th scope=\"col\" class=\"\">Camera</th>"},
+        {"/?q=arm", 200, "data-kind=\"dataset\" data-src=\"/api/v1/datasets/lab/arm/~poster\"", NULL,
+         "Accept: text/html"},
+    };
+#undef TOP
+    wire_expect(cases, HUB_COUNT(cases));
+    cr_expect_not(strstr(wire_body("/d/door-human-v0").data, "poster"));
+    cr_expect_not(strstr(wire_body("/d/door-human-v0/episodes").data, "Camera"));
+}
+
 /* A page that was seen is not sent again; a large one comes compressed where that is taken. */
 Test(dataset, conditions)
 {

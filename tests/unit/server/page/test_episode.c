@@ -6,6 +6,7 @@
 TestSuite(episode, .init = wire_open, .fini = wire_close, .timeout = 60);
 
 #define ARM "/d/lab/arm/episodes/"
+#define ARM_API "/api/v1/datasets/lab/arm/episodes"
 
 /* A value holds over its step: 5 rows, 200 of 1,000 wide; from 114 at the least to 6 at the most. */
 Test(episode, curves)
@@ -62,6 +63,23 @@ Test(episode, steps)
         {"/d/D4RL/door/human-v2/episodes/0", 200, "<h3><bdi>return so far, the sum of rewards</bdi></h3>"},
     };
     wire_expect(cases, HUB_COUNT(cases));
+}
+
+/* Beside each other, in their own shape; without script they begin at the step. */
+Test(episode, cameras)
+{
+#define TOP ARM_API "/0/~media/observation.images.top.mp4"
+    static const struct wire_case cases[] = {
+        {ARM "0?at=2", 200, "<h2 class=\"visually-hidden\">Cameras</h2>\n<div class=\"media watched\">"},
+        {ARM "0?at=2", 200,
+         "<figure class=\"square\"><video controls muted playsinline preload=\"metadata\""},
+        {ARM "0?at=2", 200, "src=\"" TOP "#t=0.2500\" width=\"64\" height=\"64\""},
+        {ARM "0", 200, "src=\"" TOP "\" width=\"64\""},
+        {ARM "0", 200, "<bdi>64 \xC3\x97 64, AV1, 5 frames</bdi>"},
+    };
+#undef TOP
+    wire_expect(cases, HUB_COUNT(cases));
+    cr_expect_not(strstr(wire_body("/d/D4RL/door/human-v2/episodes/0").data, "beside"));
 }
 
 /* The list that a reader comes from says what is next. */
