@@ -214,9 +214,17 @@ void page_pages(struct page *page, const json_t *list)
     page_pager_end(out, NULL);
 }
 
+/* Without sort= lists are by their ids or numbers, what was searched for by its rank. */
+static struct hub_view order_of(const struct page *page, const char *key)
+{
+    const struct hub_view sort = hub_request_query(page->request, "sort");
+    const bool first = strcmp(key, "id") == 0 || strcmp(key, "number") == 0;
+    return sort.size || !first || hub_request_if_taken(page->request, "q").size ? sort : hub_view_of(key);
+}
+
 void page_sort_head(struct page *page, const char *class, const char *text, const char *key)
 {
-    const struct hub_view now = hub_request_query(page->request, "sort"), label = hub_view_of(text);
+    const struct hub_view now = order_of(page, key), label = hub_view_of(text);
     const bool down = now.size && now.data[0] == '-';
     const struct hub_view named = {now.data + down, now.size - down};
     if (!now.size || !hub_view_is(named, key)) {

@@ -105,7 +105,8 @@ ROW(license, TEXT, "license", "license=MIT", FACT("License"));
 ROW(action_dim, WHOLE, "action_dim", "action_dim=28",
     "Numbers of one action, as `facts` says it; upper or lower case.", .least = 1, .most = INT64_MAX);
 ROW(facets, LIST, "facets", "facets=env,robot", "Names between commas: count the sets by their values.",
-    .words = "env task robot camera author algorithm kind license action_dim format status problems");
+    .words = "env task robot camera author algorithm kind license action_dim format status problems "
+             "namespace");
 ROW(sort_datasets, WORD, "sort", "sort=-steps",
     "- before the key: descending. Ties go by id. `relevance`, which needs `q` and is its default: the id "
     "itself, words of the id, beginnings of them, what is known of the set, all else. Sets of format `files` "

@@ -53,6 +53,7 @@ async function typed(t) {
   t.same(asked, ["human"], "requests of a pause");
   const { items } = await t.hub.api("?q=human");
   t.same((await column(page, 0, "#results table")).length, items.length, "rows");
+  t.same((await page.textContent("#filters")).includes("lerobot"), items.some((d) => d.format === "lerobot"), "the filters count what was found before");
   t.check((await page.textContent("#said")).startsWith(`${items.length} dataset`), "the count is not said");
   // a request that another one follows is given up: its answer cannot come late
   let answer;
@@ -98,7 +99,39 @@ async function returns(t) {
   t.check(drawn > 3, "drawn:", drawn);
 }
 
+/* Beside the table on wide screens; above it, folded, on narrow ones. What is chosen stays, whatever is typed and found. */
+async function narrowed(t, js) {
+  const format = 'nav[aria-label=Filters] a[href*="format=lerobot"]';
+  const wide = await t.open({ js });
+  await wide.goto(t.base + "/");
+  t.check(await wide.isVisible(format), "the filters are not beside the table");
+  t.check(!(await wide.isVisible(".sift > summary")), "what lies beside the table can be folded");
+  const names = await wide.$$eval("nav[aria-label=Filters] > details > summary", (all) => all.map((e) => e.textContent));
+  t.same(names.slice(0, 8), ["Robot", "Task", "Camera", "Environment", "Format", "Problems", "Status", "Namespaces"], "the order of the filters");
+  const page = await t.open({ js, width: 390 });
+  await page.goto(t.base + "/");
+  t.check(!(await page.isVisible(format)), "the filters are not folded");
+  await page.click(".sift > summary");
+  const [link, table] = await Promise.all([format, "#results table"].map((what) => page.locator(what).boundingBox()));
+  t.check(link.y < table.y, "the filters are below the table");
+  await page.click(format);
+  await page.waitForURL("**format=lerobot");
+  const { items } = await t.hub.api("?format=lerobot&limit=1000");
+  t.same((await column(page, 0)).length, items.length, "rows");
+  t.same(await page.textContent(".sift > summary"), "Filters (1)", "filters in use");
+  await page.fill("input[type=search]", "nothing of the kind");
+  await page.press("input[type=search]", "Enter");
+  await page.waitForURL("**q=nothing*");
+  const chosen = page.locator("nav[aria-label=Filters] a[aria-current]");
+  t.check((await chosen.textContent()).startsWith("lerobot0"), "what is chosen is lost where nothing matches:", await chosen.allTextContents());
+  await page.click(".sift > summary");
+  await chosen.click();
+  await page.waitForURL((url) => !url.search.includes("format"));
+}
+
 exports.rows = {
+  "filters on wide and narrow screens": (t) => narrowed(t, true),
+  "filters on wide and narrow screens without JavaScript": (t) => narrowed(t, false),
   "3 pages and order": (t) => paged(t, true),
   "3 pages and order without JavaScript": (t) => paged(t, false),
   "4 search as typed": typed,

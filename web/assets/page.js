@@ -91,7 +91,10 @@ function show(url) {
   request.addEventListener("load", () => {
     const found = request.status === 200 && request.response.getElementById("results");
     if (!found) return;
-    results.replaceChildren(...[...found.childNodes].map((node) => document.importNode(node, true)));
+    for (const id of ["results", "filters", "filters-title"]) {
+      const [old, now] = [document, request.response].map((from) => from.getElementById(id));
+      if (old && now) old.replaceChildren(...[...now.childNodes].map((node) => document.importNode(node, true)));
+    }
     document.getElementById("said").textContent = results.querySelector("caption, p")?.textContent ?? "";
     history.replaceState(null, "", url);
   });

@@ -2,6 +2,7 @@
 #include "server/api/datasets/dataset_selection.h"
 
 #include "server/api/app.h"
+#include "server/api/datasets/facet_counts.h"
 #include "server/api/negotiate.h"
 #include "server/api/resolve.h"
 #include "server/api/visible.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 
 enum { INLINE_SUMMARIES = 256 }; /* sorted in some 50 us */
-enum { MAX_FACET_VALUES = 100 };
+enum { MAX_FACET_VALUES = 100, MAX_NAMESPACES = 1000 };
 
 /* In the order of the words of sort=. */
 enum sort_key { BY_RANK, BY_ID, BY_NAME, BY_EPISODES, BY_STEPS, BY_SIZE, BY_MODIFIED };
@@ -87,15 +88,13 @@ static int compare_numbers(const void *a_, const void *b_, void *user)
 /* ---- what is asked ---- */
 
 /* What is counted besides what is known of sets. */
-enum { FACET_FORMAT = HUB_FACET_COUNT, FACET_STATUS, FACET_PROBLEMS, FACET_COUNT };
+enum { FACET_FORMAT = HUB_FACET_COUNT, FACET_STATUS, FACET_PROBLEMS, FACET_NAMESPACE, FACET_COUNT };
 enum { ANY = -1 };
 
 static const char *facet_name(unsigned facet)
 {
-    return facet < HUB_FACET_COUNT   ? hub_facet_names[facet]
-           : facet == FACET_FORMAT   ? "format"
-           : facet == FACET_PROBLEMS ? "problems"
-                                     : "status";
+    static const char *const others[] = {"format", "status", "problems", "namespace"};
+    return facet < HUB_FACET_COUNT ? hub_facet_names[facet] : others[facet - HUB_FACET_COUNT];
 }
 
 /* format=, but for the one that says how the list is written. */
@@ -171,7 +170,8 @@ static bool matches(const struct hub_datasets *l, const struct hub_summary *summ
     for (int i = 0; i < HUB_FACET_COUNT; i++)
         if (l->known[i] && i != but && !hub_facet_has(summary->known, (enum hub_facet)i, l->known[i]))
             return false;
-    return (!l->prefix || strncmp(summary->id, l->prefix, strlen(l->prefix)) == 0) &&
+    return (!l->prefix || but == FACET_NAMESPACE ||
+            strncmp(summary->id, l->prefix, strlen(l->prefix)) == 0) &&
            (!l->format || but == FACET_FORMAT || strcmp(summary->format, l->format) == 0) &&
            (l->status < 0 || but == FACET_STATUS ||
             summary->status == HUB_DATASET_READY + (unsigned)l->status) &&
@@ -258,83 +258,48 @@ void hub_datasets_dispose(struct hub_datasets *l)
 
 /* ---- facets ---- */
 
-struct value {
-    struct hub_view text;
-    uint32_t count;
-};
-struct facet_values {
-    struct value *items;
-    uint32_t count, capacity;
-};
-
-static void values_dispose(struct facet_values *values)
+/* All namespaces that it lies in, from the outermost on. */
+static enum hub_status add_namespaces(struct hub_facet_counts *counts, const char *id, uint32_t i,
+                                      struct hub_error *err)
 {
-    free(values->items);
-}
-
-static int by_text(const void *a, const void *b)
-{
-    const struct hub_view x = ((const struct value *)a)->text, y = ((const struct value *)b)->text;
-    const int order = memcmp(x.data, y.data, HUB_MIN(x.size, y.size));
-    return order ? order : (x.size > y.size) - (x.size < y.size);
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const uint32_t n = ((const struct value *)a)->count, m = ((const struct value *)b)->count;
-    return n != m ? (n < m) - (n > m) : by_text(a, b);
-}
-
-static enum hub_status add_value(struct facet_values *values, struct hub_view text, struct hub_error *err)
-{
-    HUB_TRY(hub_grow(&values->items, values->count, &values->capacity, sizeof *values->items, err));
-    values->items[values->count++] = (struct value){text, 1};
+    for (const char *slash = strchr(id, '/'); slash; slash = strchr(slash + 1, '/'))
+        HUB_TRY(hub_facet_counts_add(counts, (struct hub_view){id, (size_t)(slash - id)}, i, err));
     return HUB_OK;
 }
 
-static enum hub_status add_values(const struct hub_datasets *l, struct facet_values *values,
-                                  const struct hub_summary *summary, unsigned facet, struct hub_error *err)
+static enum hub_status add_values(const struct hub_datasets *l, struct hub_facet_counts *counts, uint32_t i,
+                                  unsigned facet, struct hub_error *err)
 {
+    const struct hub_summary *summary = l->entries[i].summary;
     struct hub_view lines = hub_view_of(summary->known), value;
     enum hub_facet kind;
     if (facet == FACET_FORMAT)
-        return add_value(values, hub_view_of(summary->format), err);
+        return hub_facet_counts_add(counts, hub_view_of(summary->format), i, err);
     if (facet == FACET_STATUS)
-        return add_value(values, hub_view_of(hub_dataset_status_name(summary->status)), err);
+        return hub_facet_counts_add(counts, hub_view_of(hub_dataset_status_name(summary->status)), i, err);
     if (facet == FACET_PROBLEMS)
-        return add_value(values, has_problems(l, summary) ? HUB_VIEW("true") : HUB_VIEW("false"), err);
+        return hub_facet_counts_add(counts, has_problems(l, summary) ? HUB_VIEW("true") : HUB_VIEW("false"),
+                                    i, err);
+    if (facet == FACET_NAMESPACE)
+        return add_namespaces(counts, summary->id, i, err);
     while (hub_facet_take(&lines, &kind, &value))
         if ((unsigned)kind == facet)
-            HUB_TRY(add_value(values, value, err));
+            HUB_TRY(hub_facet_counts_add(counts, value, i, err));
     return HUB_OK;
-}
-
-/* Most datasets first. */
-static void count_values(struct facet_values *values)
-{
-    uint32_t kept = 0;
-    if (values->count)
-        qsort(values->items, values->count, sizeof *values->items, by_text);
-    for (uint32_t i = 0; i < values->count; i++)
-        if (kept && by_text(&values->items[kept - 1], &values->items[i]) == 0)
-            values->items[kept - 1].count++;
-        else
-            values->items[kept++] = values->items[i];
-    values->count = kept;
-    if (kept)
-        qsort(values->items, kept, sizeof *values->items, by_count);
 }
 
 static enum hub_status put_facet(struct hub_datasets *l, unsigned facet, struct hub_json *json,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(values_dispose) struct facet_values values = {0};
+    HUB_CLEANUP(hub_facet_counts_dispose)
+    struct hub_facet_counts values = {.exact = facet == FACET_NAMESPACE};
+    const uint32_t most = facet == FACET_NAMESPACE ? MAX_NAMESPACES : MAX_FACET_VALUES;
     filter_all(l, (int)facet);
     for (uint32_t i = 0; i < l->count; i++)
-        HUB_TRY(add_values(l, &values, l->entries[i].summary, facet, err));
-    count_values(&values);
+        HUB_TRY(add_values(l, &values, i, facet, err));
+    hub_facet_counts_sum(&values);
     hub_json_put_array(json, facet_name(facet));
-    for (uint32_t i = 0; i < values.count && i < MAX_FACET_VALUES; i++) {
+    for (uint32_t i = 0; i < HUB_MIN(values.count, most); i++) {
         hub_json_object(json);
         hub_json_put_string(json, "value", values.items[i].text);
         hub_json_put_uint(json, "count", values.items[i].count);
