@@ -114,7 +114,7 @@ static void write_episodes(struct page *page, const json_t *dataset, const json_
     page_dataset_goto_begin(out, &go_to);
     page_hidden_revision(page);
     page_dataset_goto_end(out, &go_to);
-    page_episodes_table(page, dataset, list, HUB_VIEW(""), false);
+    page_episodes_table(page, dataset, list, HUB_VIEW(""), NULL);
     page_dataset_more_begin(out, NULL);
     page_link(out, &(struct page_link){
                        page_url(page, "@/d/%p/episodes", page_id(page)),

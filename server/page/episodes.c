@@ -32,69 +32,159 @@ void page_video_missing(struct page *page, const json_t *item, struct hub_view l
                                    problem.size ? problem : HUB_VIEW("this video cannot be shown")});
 }
 
-static void write_row(struct page *page, const json_t *episode, struct hub_view carried, bool picked,
-                      const struct page_row_camera *camera)
+/* ---- columns, as far as some row has something in them ---- */
+
+static struct hub_view seed_of(struct page *page, const json_t *episode)
 {
-    struct page_out *out = &page->out;
     const json_t *seed = json_object_get(episode, "seed");
-    const uint64_t number = page_count(episode, "number");
-    const struct hub_view seed_text = json_is_integer(seed)
-                                          ? page_url(page, "%u", (uint64_t)json_integer_value(seed))
-                                      : json_is_string(seed) ? page_text(episode, "seed")
-                                                             : HUB_VIEW("");
-    const struct page_episode_row row = {
-        page_url(page, "@/d/%p/episodes/%u%r", page_id(page), number, carried),
-        (int64_t)number,
-        page_count(episode, "steps"),
-        hub_view_of(page_outcome_of(episode)),
-        page_text(episode, "task"),
-        seed_text};
-    page_episode_row_begin(out, &row);
-    if (picked)
-        page_compare_pick(out, &(struct page_compare_pick){(int64_t)number});
-    if (camera->name.size)
-        page_row_poster(page, camera, episode);
-    page_episode_curve_begin(out, NULL);
-    page_sparkline(out, page_text(episode, "spark"));
-    page_episode_curve_end(out, NULL);
-    if (json_object_get(episode, "return")) /* a text where it is infinite or NaN */
-        page_episode_return(out, &(struct page_episode_return){page_double(episode, "return")});
-    else
-        page_episode_no_return(out, NULL);
-    page_episode_row_end(out, &row);
+    return json_is_integer(seed) ? page_url(page, "%u", (uint64_t)json_integer_value(seed))
+                                 : page_text(episode, "seed");
 }
 
-static void write_heads(struct page *page, bool sorted, bool seen)
+static bool has_curve(const json_t *episode)
 {
-    static const struct {
-        const char *class, *text, *key;
-    } heads[] = {{"number", "Episode", "number"},
-                 {"", "Reward over time", NULL},
-                 {"n", "Return", "return"},
-                 {"n", "Steps", "steps"},
-                 {"", "Outcome", NULL},
-                 {"", "Task", "task"},
-                 {"n", "Seed", "seed"}};
+    return page_text(episode, "spark").size;
+}
+
+static void put_curve(struct page *page, const json_t *episode)
+{
+    page_episode_curve_begin(&page->out, NULL);
+    page_sparkline(&page->out, page_text(episode, "spark"));
+    page_episode_curve_end(&page->out, NULL);
+}
+
+static bool has_return(const json_t *episode)
+{
+    return json_object_get(episode, "return"); /* a text where it is infinite or NaN */
+}
+
+static void put_return(struct page *page, const json_t *episode)
+{
+    if (has_return(episode))
+        page_episode_return(&page->out, &(struct page_episode_return){page_double(episode, "return")});
+    else
+        page_episode_no_return(&page->out, NULL);
+}
+
+static bool has_steps(const json_t *episode)
+{
+    return json_object_get(episode, "steps");
+}
+
+static void put_steps(struct page *page, const json_t *episode)
+{
+    page_episode_steps(&page->out, &(struct page_episode_steps){page_count(episode, "steps")});
+}
+
+static bool has_outcome(const json_t *episode)
+{
+    return *page_outcome_of(episode);
+}
+
+static void put_outcome(struct page *page, const json_t *episode)
+{
+    page_episode_text(&page->out, &(struct page_episode_text){hub_view_of(page_outcome_of(episode))});
+}
+
+static bool has_task(const json_t *episode)
+{
+    return page_text(episode, "task").size;
+}
+
+static void put_task(struct page *page, const json_t *episode)
+{
+    page_episode_text(&page->out, &(struct page_episode_text){page_text(episode, "task")});
+}
+
+static bool has_seed(const json_t *episode)
+{
+    return json_object_get(episode, "seed");
+}
+
+static void put_seed(struct page *page, const json_t *episode)
+{
+    page_episode_value(&page->out, &(struct page_episode_value){HUB_VIEW("seed"), seed_of(page, episode)});
+}
+
+static const struct column {
+    const char *class, *text, *key;
+    bool (*has)(const json_t *episode);
+    void (*put)(struct page *page, const json_t *episode);
+} columns[] = {{"", "Reward over time", NULL, has_curve, put_curve},
+               {"n", "Return", "return", has_return, put_return},
+               {"n", "Steps", "steps", has_steps, put_steps},
+               {"", "Outcome", NULL, has_outcome, put_outcome},
+               {"", "Task", "task", has_task, put_task},
+               {"n", "Seed", "seed", has_seed, put_seed}};
+
+/* As bits. */
+static unsigned columns_of(const json_t *items)
+{
+    unsigned found = 0;
+    size_t i;
+    const json_t *episode;
+    json_array_foreach(items, i, episode) for (size_t c = 0; c < HUB_COUNT(columns); c++) found |=
+        columns[c].has(episode) ? 1U << c : 0;
+    return found;
+}
+
+/* What the rows of a table have beside their number. */
+struct shape {
+    unsigned shown; /* bits: columns[] */
+    struct page_row_camera camera;
+    const struct page_columns *more;
+};
+
+static void write_row(struct page *page, const json_t *episode, struct hub_view carried,
+                      const struct shape *shape)
+{
+    const uint64_t number = page_count(episode, "number");
+    const struct page_episode_row row = {
+        page_url(page, "@/d/%p/episodes/%u%r", page_id(page), number, carried), (int64_t)number};
+    page_episode_row_begin(&page->out, &row);
+    if (shape->more)
+        page_compare_pick(&page->out, &(struct page_compare_pick){(int64_t)number});
+    if (shape->camera.name.size)
+        page_row_poster(page, &shape->camera, episode);
+    for (size_t c = 0; c < HUB_COUNT(columns); c++)
+        if (shape->shown >> c & 1)
+            columns[c].put(page, episode);
+    if (shape->more)
+        page_columns_cells(page, shape->more, number);
+    page_episode_row_end(&page->out, &row);
+}
+
+static void write_head(struct page *page, const struct column *column, bool sorted)
+{
+    if (sorted && column->key)
+        page_sort_head(page, column->class, column->text, column->key);
+    else
+        page_th(&page->out, &(struct page_th){hub_view_of(column->class), hub_view_of(column->text)});
+}
+
+static void write_heads(struct page *page, const struct shape *shape)
+{
+    static const struct column number = {"number", "Episode", "number", NULL, NULL};
     page_thead_begin(&page->out, NULL);
-    for (size_t i = 0; i < HUB_COUNT(heads); i++) {
-        if (sorted && heads[i].key)
-            page_sort_head(page, heads[i].class, heads[i].text, heads[i].key);
-        else
-            page_th(&page->out, &(struct page_th){hub_view_of(heads[i].class), hub_view_of(heads[i].text)});
-        if (sorted && !i)
-            page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Compare")});
-        if (seen && !i)
-            page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Camera")});
-    }
+    write_head(page, &number, shape->more);
+    if (shape->more)
+        page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Compare")});
+    if (shape->camera.name.size)
+        page_th(&page->out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Camera")});
+    for (size_t c = 0; c < HUB_COUNT(columns); c++)
+        if (shape->shown >> c & 1)
+            write_head(page, &columns[c], shape->more);
+    if (shape->more)
+        page_columns_heads(page, shape->more);
     page_thead_end(&page->out, NULL);
 }
 
 void page_episodes_table(struct page *page, const json_t *dataset, const json_t *list,
-                         struct hub_view carried, bool sorted)
+                         struct hub_view carried, const struct page_columns *more)
 {
-    const struct page_row_camera camera = page_row_camera(dataset);
     struct page_out *out = &page->out;
     const uint64_t total = page_count(list, "total");
+    const struct shape shape = {columns_of(json_object_get(list, "items")), page_row_camera(dataset), more};
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf kept = HUB_BUF_INIT(64 * KIB); /* addresses last for a few more */
     char caption[80];
@@ -102,18 +192,18 @@ void page_episodes_table(struct page *page, const json_t *dataset, const json_t 
     if (carried.size > 1 && !out->status)
         out->status = hub_buf_add_view(&kept, carried, out->err);
     const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};
-    if (camera.name.size)
+    if (shape.camera.name.size)
         page_cameras_style(out, NULL);
     page_table_begin(out, &table);
-    write_heads(page, sorted, camera.name.size);
+    write_heads(page, &shape);
     page_tbody_begin(out, NULL);
     size_t i;
     const json_t *episode;
     json_array_foreach(json_object_get(list, "items"), i, episode)
-        write_row(page, episode, hub_buf_view(&kept), sorted, &camera);
+        write_row(page, episode, hub_buf_view(&kept), &shape);
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
-    if (camera.name.size)
+    if (shape.camera.name.size)
         page_posters(page);
 }
 
@@ -176,10 +266,12 @@ static enum hub_status fetch_list(struct page *page, struct hub_view *api, json_
 
 static enum hub_status show_list(struct page *page, const json_t *list, const json_t *dataset)
 {
+    HUB_CLEANUP(page_columns_dispose) struct page_columns more = {0};
     page_where_note(page, list);
     if (!page_count(list, "total"))
         return page_where_empty(page, dataset, list);
-    page_episodes_table(page, dataset, list, page_query(page, "cursor limit at include", NULL), true);
+    HUB_TRY(page_columns_fetch(page, list, &more));
+    page_episodes_table(page, dataset, list, page_query(page, "cursor limit at include", NULL), &more);
     const struct page_compare_picked picked = {page_url(page, "/d/%p/~compare", page_id(page))};
     page_compare_picked_begin(&page->out, &picked);
     page_hidden_revision(page);

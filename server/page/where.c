@@ -2,18 +2,13 @@
 #include "server/page/where.h"
 
 #include "server/page/lanes.h"
-#include "storage/query/where.h"
+#include "server/page/names.h"
 #include "storage/text/number.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    MOST_NAMES = 8,
-    LEAST_STEPS_OF_JERK = 10,
-    NAME_BYTES = 2200 /* quotes may be doubled */,
-    LONGEST_TASK = 40
-};
+enum { LEAST_STEPS_OF_JERK = 10, LONGEST_TASK = 40 };
 
 /* ---- examples ---- */
 
@@ -135,31 +130,6 @@ void page_where_note(struct page *page, const json_t *answer)
 
 /* ---- why none is chosen ---- */
 
-/* The names that a filter asks for, as it spells them. */
-struct filter_names {
-    char spelled[MOST_NAMES][NAME_BYTES];
-    bool plain[MOST_NAMES]; /* a word alone, which an attribute may be called too */
-    unsigned count;
-};
-
-/* The episode has no values, so that most names of the filter are looked up. */
-static enum hub_status take_name(void *user, const struct hub_property *name, struct hub_values *out,
-                                 struct hub_error *err)
-{
-    struct filter_names *names = user;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(NAME_BYTES - 1);
-    *out = (struct hub_values){0};
-    if (names->count == MOST_NAMES)
-        return HUB_OK;
-    HUB_TRY(hub_property_spell(name, &spelled, err));
-    for (unsigned i = 0; i < names->count; i++)
-        if (strcmp(names->spelled[i], spelled.data) == 0)
-            return HUB_OK;
-    names->plain[names->count] = name->kind != HUB_PROPERTY_ATTRIBUTE && !name->of.size;
-    snprintf(names->spelled[names->count++], NAME_BYTES, "%s", spelled.data);
-    return HUB_OK;
-}
-
 /* How many episodes a filter chooses, none of one that names what is not there; `measured`: whether what it
  * names is, or NULL. */
 static enum hub_status fetch_count(struct page *page, struct hub_view where, uint64_t *out, bool *measured)
@@ -200,14 +170,11 @@ static enum hub_status write_name(struct page *page, const char *spelled, bool p
 
 static enum hub_status write_names(struct page *page, uint64_t all)
 {
-    HUB_CLEANUP(hub_where_freep) struct hub_where *where = NULL;
-    HUB_CLEANUP(hub_freep) struct filter_names *names = NULL;
-    const struct hub_view text = hub_request_query(page->request, "where");
-    bool holds;
-    if (!text.size || hub_where_parse(text, &where, NULL))
-        return HUB_OK;
+    HUB_CLEANUP(hub_freep) struct page_names *names = NULL;
     HUB_TRY(hub_new(&names, 1, sizeof *names, page->err));
-    HUB_TRY(hub_where_holds(where, &(struct hub_episode_values){take_name, names}, &holds, page->err));
+    HUB_TRY(page_names_of_where(hub_request_query(page->request, "where"), names, page->err));
+    if (!names->count)
+        return HUB_OK;
     page_list_begin(&page->out, NULL);
     for (unsigned i = 0; i < names->count; i++)
         HUB_TRY(write_name(page, names->spelled[i], names->plain[i], all));

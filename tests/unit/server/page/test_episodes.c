@@ -59,6 +59,22 @@ Test(episodes, lists)
     wire_expect(cases, HUB_COUNT(cases));
 }
 
+/* What they are chosen and sorted by has a column; what none of them has has none. */
+Test(episodes, columns)
+{
+    static const struct wire_case cases[] = {
+        {DOOR, 200, "aria-sort=\"ascending\"><a href=\"?sort=-number\">Episode</a>"},
+        {DOOR "?where=mean(%22rewards%22)%3C1e9", 200,
+         "sort=mean%28%22rewards%22%29\">mean(&quot;rewards&quot;)</a>"},
+        {DOOR "?where=mean(%22rewards%22)%3C1e9", 200,
+         "<td class=\"n\" data-label=\"mean(&quot;rewards&quot;)\">"},
+        {DOOR "?sort=-split", 200, "aria-sort=\"descending\"><a href=\"?sort=split\">split</a>"},
+        {DOOR "?where=steps%3E1&sort=-return", 200, "Seed</a></th>\n</tr>"},
+        {"/d/lab/arm/episodes", 200, "Task</a></th>\n</tr>"},
+    };
+    wire_expect(cases, HUB_COUNT(cases));
+}
+
 /* A filter is whole in the form, be it too long to be read, and in links, where it is three times as long. */
 Test(episodes, a_long_filter)
 {
