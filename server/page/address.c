@@ -43,6 +43,10 @@ enum hub_status page_add_shell(struct hub_view text, struct hub_buf *out, struct
 static enum hub_status add_part(struct hub_buf *url, char kind, va_list *args)
 {
     char digits[HUB_NUMBER_CHARS];
+    if (kind == 'n') {
+        page_count_text(va_arg(*args, uint64_t), digits);
+        return hub_buf_add_text(url, digits, NULL);
+    }
     if (kind == 'u')
         return hub_buf_add(url, digits, hub_number_u64(va_arg(*args, uint64_t), digits), NULL);
     const struct hub_view text = va_arg(*args, struct hub_view);

@@ -238,7 +238,7 @@ static void choose(const struct page_lanes *l, struct shown_lanes *shown)
 
 /* ---- how they are written in an address ---- */
 
-static enum hub_status add_coded(struct hub_buf *out, struct hub_view text)
+enum hub_status page_lanes_add_name(struct hub_buf *out, struct hub_view text)
 {
     for (size_t i = 0; i < text.size; i++)
         HUB_TRY(memchr(",:|%", text.data[i], 4)
@@ -251,13 +251,13 @@ static enum hub_status add_name(struct hub_buf *out, const struct curve_lane *la
 {
     if (lane->sum && lane->field == first)
         return hub_buf_add_text(out, "return", NULL);
-    HUB_TRY(add_coded(out, page_text(lane->field, "path")));
+    HUB_TRY(page_lanes_add_name(out, page_text(lane->field, "path")));
     if (lane->over) {
         HUB_TRY(hub_buf_add_text(out, "|", NULL));
-        HUB_TRY(add_coded(out, page_text(lane->over, "path")));
+        HUB_TRY(page_lanes_add_name(out, page_text(lane->over, "path")));
     }
     HUB_TRY(hub_buf_add_text(out, *lane->dims ? ":" : "", NULL));
-    return add_coded(out, hub_view_of(lane->dims));
+    return page_lanes_add_name(out, hub_view_of(lane->dims));
 }
 
 /* All but one, then another one: NULL for none. */

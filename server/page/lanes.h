@@ -19,6 +19,8 @@ void page_lanes_timeline(const struct page_lanes *lanes);
 HUB_MUST_USE enum hub_status page_lanes_section(const struct page_lanes *lanes);
 /** This page with a lane for the number that a JSON pointer names in rows of a field. "": no room. */
 struct hub_view page_lanes_leaf(const struct page_lanes *lanes, const json_t *field, struct hub_view pointer);
+/** Append the path of a field as `lanes=` has it. */
+HUB_MUST_USE enum hub_status page_lanes_add_name(struct hub_buf *out, struct hub_view path);
 /** The field of a document by its path; NULL: it has none. */
 const json_t *page_field_of(const json_t *document, struct hub_view path);
 

@@ -131,25 +131,48 @@ void page_put_number(struct page_out *out, int64_t value)
     page_put_raw(out, text, hub_number_i64(value, text));
 }
 
-void page_put_count(struct page_out *out, uint64_t value)
+/* The first `whole` of these characters are the digits before the point: a comma after each third of them. */
+static void by_threes(const char *digits, size_t whole, char *out)
 {
-    char text[HUB_NUMBER_CHARS];
-    const size_t n = hub_number_u64(value, text);
-    for (size_t i = 0; i < n; i++) {
-        if (i && (n - i) % 3 == 0)
-            put(out, ",");
-        page_put_raw(out, text + i, 1);
+    for (size_t i = 0; digits[i]; i++) {
+        if (i && i < whole && (whole - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
     }
+    *out = '\0';
 }
 
+void page_count_text(uint64_t value, char out[PAGE_COUNT_BYTES])
+{
+    char digits[HUB_NUMBER_CHARS];
+    const size_t size = hub_number_u64(value, digits);
+    digits[size] = '\0';
+    by_threes(digits, size, out);
+}
+
+void page_put_count(struct page_out *out, uint64_t value)
+{
+    char text[PAGE_COUNT_BYTES];
+    page_count_text(value, text);
+    put(out, text);
+}
+
+/* Five digits of it; all before the point of what is not too large. */
 void page_real(double value, char out[PAGE_REAL_BYTES])
 {
+    char digits[PAGE_REAL_BYTES];
+    const double size = fabs(value);
+    const bool whole = size < 1e15 && (size >= 99999.5 || size == floor(size));
     if (isnan(value))
         strcpy(out, "NaN");
     else if (isinf(value))
         strcpy(out, value > 0 ? "\xE2\x88\x9E" : "-\xE2\x88\x9E");
-    else
-        snprintf(out, PAGE_REAL_BYTES, "%.5g", value == 0 ? 0.0 : value); /* no -0 */
+    else {
+        snprintf(digits, sizeof digits, whole ? "%.0f" : "%.5g", size);
+        if (value < 0)
+            *out++ = '-';
+        by_threes(digits, strchr(digits, 'e') ? 0 : strcspn(digits, "."), out);
+    }
 }
 
 void page_put_real(struct page_out *out, double value)

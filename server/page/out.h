@@ -38,7 +38,9 @@ void page_put_time(struct page_out *out, struct hub_view iso);
 void page_put_link(struct page_out *out, struct hub_view url);
 
 /** "268 steps" as text, for captions. */
-enum { PAGE_REAL_BYTES = 40 };
+enum { PAGE_COUNT_BYTES = 32, PAGE_REAL_BYTES = 40 };
+/** By threes of its digits: 1,203. */
+void page_count_text(uint64_t value, char out[PAGE_COUNT_BYTES]);
 void page_real(double value, char out[PAGE_REAL_BYTES]);
 
 #endif

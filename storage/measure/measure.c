@@ -151,6 +151,7 @@ struct pass {
     struct hub_row_source source;
     struct hub_fold *folds; /* of this episode, by dimension */
     uint32_t room;
+    double odd_at; /* of this episode the first row with a number that is not finite; NaN: there is none */
 };
 
 static enum hub_status make_room(struct pass *p, uint32_t dims, struct hub_error *err)
@@ -168,7 +169,7 @@ static enum hub_status make_room(struct pass *p, uint32_t dims, struct hub_error
 }
 
 /* Its last row of NaN alone has no value. */
-static void forget_missing(struct pass *p, const struct hub_block *b)
+static bool forget_missing(struct pass *p, const struct hub_block *b)
 {
     const double *last = b->values + (b->rows - 1) * b->dims;
     uint32_t none = 0;
@@ -176,17 +177,27 @@ static void forget_missing(struct pass *p, const struct hub_block *b)
         none++;
     for (uint32_t d = 0; none == b->dims && d < b->dims; d++)
         p->folds[d].nan--;
+    return none == b->dims;
+}
+
+/* Of the `rows` of a block that begins at row `from`. */
+static void find_odd(struct pass *p, const struct hub_block *b, uint64_t from, uint64_t rows)
+{
+    for (uint64_t i = 0; isnan(p->odd_at) && i < rows * b->dims; i++)
+        if (!isfinite(b->values[i]))
+            p->odd_at = (double)(from + i / b->dims);
 }
 
 static enum hub_status fold_rows(struct pass *p, const struct hub_window *window,
                                  struct number_series *series, struct hub_error *err)
 {
     struct hub_block b;
+    p->odd_at = NAN;
     for (uint64_t row = 0; row < window->count; row += b.rows) {
         HUB_TRY(hub_source_get(&p->source, window, row, window->count - row, &b, err));
         hub_fold_rows(p->folds, b.dims, b.values, b.rows);
-        if (p->field->sparse && row + b.rows == window->count)
-            forget_missing(p, &b);
+        const bool last = p->field->sparse && row + b.rows == window->count;
+        find_odd(p, &b, row, b.rows - (last && forget_missing(p, &b)));
         if (hub_numbers_wide(b.variant))
             hub_fold_wide(p->folds, b.dims, b.variant, b.raw, b.valid, b.rows);
         if (series->rows && p->field->role == HUB_ROLE_REWARD)
@@ -220,7 +231,9 @@ static void add_episode(struct pass *p, const struct hub_window *window, uint32_
     for (uint32_t d = 0; d < dims; d++)
         hub_fold_merge(each, &p->folds[d]);
     double *nonfinite = &p->part->metrics[HUB_METRIC_NONFINITE][window->episode];
+    double *at = &p->part->at[HUB_METRIC_NONFINITE][window->episode];
     *nonfinite = (isnan(*nonfinite) ? 0 : *nonfinite) + (double)hub_fold_nonfinite(each);
+    *at = fmin(*at, p->odd_at); /* the one that is a number */
     if (dims != f->dims)
         return;
     f->episodes++;

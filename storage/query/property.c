@@ -93,7 +93,9 @@ static const struct hub_odd_rule metrics[] = {
 #define METRIC(KIND, word, type, how_far, unit, odd, role, title, meaning)                                   \
     {word,                                                                                                   \
      HUB_PROPERTY_##KIND,                                                                                    \
-     (odd) < 0 ? HUB_ODD_OUTSIDE_QUARTILES : HUB_ODD_ABOVE,                                                  \
+     (odd) == HUB_ODD_LONG ? HUB_ODD_LASTING                                                                 \
+     : (odd) < 0           ? HUB_ODD_OUTSIDE_QUARTILES                                                       \
+                           : HUB_ODD_ABOVE,                                                                            \
      (odd) < 0 ? 0 : (odd),                                                                                  \
      role,                                                                                                   \
      title,                                                                                                  \
@@ -115,7 +117,7 @@ const struct hub_odd_rule *hub_odd_rule(unsigned i)
     i -= (unsigned)HUB_COUNT(extremes);
     for (unsigned k = 0; k < 2 * HUB_COUNT(metrics); k++) {
         const struct hub_odd_rule *rule = &metrics[k % HUB_COUNT(metrics)];
-        if ((rule->test == HUB_ODD_ABOVE) == (k < HUB_COUNT(metrics)) && i-- == 0)
+        if ((rule->test != HUB_ODD_OUTSIDE_QUARTILES) == (k < HUB_COUNT(metrics)) && i-- == 0)
             return rule;
     }
     return &known[i];

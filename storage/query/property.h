@@ -46,12 +46,12 @@ enum hub_property_source {
     KNOWN(SCORE, "score", REAL, MEASURE, REWARDS, "",                                                        \
           "The return between the dataset's `ref_min_score` and `ref_max_score`.")
 
-/* METRIC(KIND, word, type, how far, unit, above what it is odd, or HUB_ODD_OUTSIDE the quartiles, role of the
- * field it is about, title of the odd ones, meaning) */
+/* METRIC(KIND, word, type, how far, unit, above what it is odd, HUB_ODD_LONG or HUB_ODD_OUTSIDE the quartiles,
+ * role of the field it is about, title of the odd ones, meaning) */
 #define HUB_METRIC_PROPERTIES(METRIC)                                                                        \
     METRIC(NONFINITE, "nonfinite", INT, FIELDS, "values", 0, "", "NaN or infinite values",                   \
            "Number of NaN and infinite values in an episode.")                                               \
-    METRIC(FROZEN, "frozen", REAL, ALL, "", 0.5, "action", "Actions stand still",                            \
+    METRIC(FROZEN, "frozen", REAL, ALL, "", HUB_ODD_LONG, "action", "Actions stand still",                   \
            "Longest run of equal actions, as a share of the episode.")                                       \
     METRIC(STILL, "still", REAL, ALL, "", HUB_ODD_OUTSIDE, "action", "Moves unusually little or much",       \
            "Share of steps whose action hardly changes: an outlier in this dataset.")                        \
@@ -156,9 +156,15 @@ HUB_MUST_USE enum hub_status hub_property_spell(const struct hub_property *name,
 /* ---- odd episodes ---- */
 
 /** Which episodes a rule finds: outside of the quartiles by more than k times their distance, on either side;
- * the one that is lowest or highest, whatever it is; those above a limit. */
-enum hub_odd { HUB_ODD_OUTSIDE_QUARTILES, HUB_ODD_LOWEST, HUB_ODD_HIGHEST, HUB_ODD_ABOVE };
+ * the one that is lowest or highest, whatever it is; those above a limit; those of which a share goes on for
+ * long. */
+enum hub_odd { HUB_ODD_OUTSIDE_QUARTILES, HUB_ODD_LOWEST, HUB_ODD_HIGHEST, HUB_ODD_ABOVE, HUB_ODD_LASTING };
 #define HUB_ODD_OUTSIDE (-1) /* instead of a limit */
+#define HUB_ODD_LONG (-2)
+/** Long: a second, or this share of the episode, if it is so many steps. */
+#define HUB_ODD_LONG_S 1.0
+#define HUB_ODD_LONG_SHARE 0.05
+enum { HUB_ODD_LONG_STEPS = 5 };
 
 struct hub_odd_rule {
     const char *name;

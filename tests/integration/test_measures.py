@@ -244,8 +244,10 @@ def test_command(hub, path, tmp_path):
 def test_findings(hub, path):
     rules = {r["rule"]: r for r in found(hub, made(hub))["rules"]}
     want = list(reference(path))
-    frozen = {i for i, w in enumerate(want) if w.get("frozen", 0) > 0.5}
-    assert {e["number"] for e in rules["frozen"]["episodes"]} == frozen or rules["frozen"]["count"] > 10
+    steps = {e["number"]: e["steps"] for e in hub.get(f"/api/v1/datasets/{made(hub)}/episodes?limit=1000").json()["items"]}
+    frozen = {i for i, w in enumerate(want) if w.get("frozen", 0) >= 0.05 and w["frozen"] * steps[i] > 4.5}
+    assert frozen and rules["frozen"]["count"] == len(frozen) and rules["frozen"]["high"] == 0.05
+    assert {e["number"] for e in rules["frozen"]["episodes"]} <= frozen and all(e["steps"] == steps[e["number"]] for e in rules["frozen"]["episodes"])
     jerks = {i: w["jerk"] for i, w in enumerate(want) if "jerk" in w}
     q1, q3 = np.quantile(list(jerks.values()), [0.25, 0.75])
     outside = {i for i, v in jerks.items() if not q1 - 1.5 * (q3 - q1) <= v <= q3 + 1.5 * (q3 - q1)}
@@ -254,6 +256,7 @@ def test_findings(hub, path):
     only = found(hub, made(hub), rule="nonfinite", limit=2)["rules"]
     assert [r["rule"] for r in only] == ["nonfinite"] and len(only[0]["episodes"]) == 2
     assert only[0]["episodes"][0]["value"] == max(w["nonfinite"] for w in want)
+    assert all(e["at"] < e["steps"] for e in only[0]["episodes"]), "where the first of them is"
     for query in {"rule": "odd"}, {"k": "x"}, {"k": "-1"}, {"limit": "0"}:
         ask(hub, made(hub), "~findings", status=400, **query)
 

@@ -114,7 +114,7 @@ def test_filters_and_facets_count_the_same(hub):
 
 
 def test_namespaces_are_counted_within_the_other_filters(hub):
-    for chosen in {}, {"format": "lerobot"}, {"format": "minari", "prefix": "D4RL/"}, {"q": "door", "prefix": "nothing/"}:
+    for chosen in {}, {"format": "lerobot"}, {"format": "minari-hdf5", "prefix": "D4RL/"}, {"q": "door", "prefix": "nothing/"}:
         page = hub.get(url("/api/v1/datasets", limit=1, facets="namespace", **chosen)).json()
         ids = [d["id"].split("/")[:-1] for d in hub.get(url("/api/v1/datasets", limit=1000, **{k: v for k, v in chosen.items() if k != "prefix"})).json()["items"]]
         want = collections.Counter("/".join(parts[: i + 1]) for parts in ids for i in range(len(parts)))

@@ -32,8 +32,8 @@ struct worst {
 
 struct findings {
     struct hub_target target;
-    int rule; /* -1: all */
-    double k;
+    int rule;      /* -1: all */
+    double k, fps; /* fps: steps of a second; 0: not known */
     int64_t limit;
     struct hub_series series; /* of the rule that was looked at last: the next is often of the same */
     enum hub_property_kind of;
@@ -72,8 +72,18 @@ static void add_found(struct worst *w, const struct rule_finding *found)
         keep_worst(w);
 }
 
-static double badness(const struct hub_odd_rule *rule, double value, double low, double high)
+/* A share of an episode goes on for a second, or for long in so many steps. */
+static bool is_long(const struct findings *f, double share, uint32_t episode)
 {
+    const double steps = share * (double)f->target.state.dataset->episodes[episode].steps;
+    return (f->fps > 0 && steps >= HUB_ODD_LONG_S * f->fps) ||
+           (share >= HUB_ODD_LONG_SHARE && steps >= HUB_ODD_LONG_STEPS - 0.5);
+}
+
+static double badness(const struct findings *f, const struct hub_odd_rule *rule, uint32_t i, double low,
+                      double high)
+{
+    const double value = f->series.values[i];
     switch (rule->test) {
     case HUB_ODD_LOWEST:
         return -value;
@@ -81,6 +91,8 @@ static double badness(const struct hub_odd_rule *rule, double value, double low,
         return value;
     case HUB_ODD_ABOVE:
         return value > rule->limit ? value : -INFINITY;
+    case HUB_ODD_LASTING:
+        return is_long(f, value, f->series.episodes[i]) ? value : -INFINITY;
     case HUB_ODD_OUTSIDE_QUARTILES:
         return value < low ? low - value : value > high ? value - high : -INFINITY;
     }
@@ -120,6 +132,7 @@ static enum hub_status put_episodes(const struct findings *f, const struct hub_o
         bool known;
         hub_json_object(json);
         hub_json_put_int(json, "number", e->number);
+        hub_json_put_uint(json, "steps", e->steps);
         hub_measured_number(json, "value", found[i].value);
         HUB_TRY(hub_column_measured(&at, &id, e->index, &step, &known, err));
         if (known)
@@ -156,7 +169,7 @@ static enum hub_status put_rule(struct findings *f, const struct hub_odd_rule *r
     struct worst worst = {.found = found, .limit = (uint32_t)f->limit};
     const bool fenced = rule->test == HUB_ODD_OUTSIDE_QUARTILES && read_fence(f, all, &low, &high);
     for (uint32_t i = 0; i < all->count && (fenced || rule->test != HUB_ODD_OUTSIDE_QUARTILES); i++) {
-        const double bad = badness(rule, all->values[i], low, high);
+        const double bad = badness(f, rule, i, low, high);
         if (bad > -INFINITY)
             add_found(&worst, &(struct rule_finding){all->episodes[i], all->values[i], bad});
     }
@@ -170,6 +183,8 @@ static enum hub_status put_rule(struct findings *f, const struct hub_odd_rule *r
         hub_json_put_double(json, "high", high);
     } else if (rule->test == HUB_ODD_ABOVE) {
         hub_json_put_double(json, "high", rule->limit);
+    } else if (rule->test == HUB_ODD_LASTING) {
+        hub_json_put_double(json, "high", HUB_ODD_LONG_SHARE);
     }
     hub_json_put_uint(json, "of", all->count);
     hub_json_put_uint(json, "count",
@@ -192,6 +207,14 @@ static enum hub_status parse_query(struct hub_request *request, struct hub_respo
     return hub_resolve(request, response, HUB_TO_STATE | HUB_TO_READY, &f->target, err);
 }
 
+static enum hub_status read_fps(struct findings *f, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf fact = HUB_BUF_INIT(KIB);
+    HUB_TRY(hub_dataset_fact(&f->target.state, "fps", &fact, err));
+    f->fps = fact.size ? strtod(fact.data, NULL) : 0;
+    return HUB_OK;
+}
+
 static enum hub_status write_answer(struct hub_request *request, struct findings *f,
                                     const struct hub_coverage *coverage, struct hub_response *response,
                                     struct hub_error *err)
@@ -200,9 +223,12 @@ static enum hub_status write_answer(struct hub_request *request, struct findings
     HUB_TRY(hub_work_admit_us(request, HUB_WORK_EPISODES, looks * LOOK_US, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)f->target.state.dataset->episode_count * HUB_SERIES, err));
+    HUB_TRY(read_fps(f, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
     hub_json_object(&json);
     hub_json_put_text(&json, "revision", f->target.summary->revision);
+    if (f->fps > 0)
+        hub_json_put_double(&json, "fps", f->fps);
     hub_coverage_put(&json, request->app, coverage);
     hub_json_put_array(&json, "rules");
     for (size_t i = 0; i < HUB_ODD_RULES; i++)

@@ -45,7 +45,8 @@ Test(property, each_metric_has_a_rule)
         seen += hub_property_row(rule->of)->is_metric;
         for (unsigned k = 0; k < i; k++)
             cr_assert_str_neq(rule->name, hub_odd_rule(k)->name);
-        cr_assert_eq(rule->test == HUB_ODD_ABOVE, i >= 4 && i < 10, "%s", rule->name);
+        cr_assert_eq(rule->test == HUB_ODD_ABOVE || rule->test == HUB_ODD_LASTING, i >= 4 && i < 10, "%s",
+                     rule->name);
     }
     cr_assert_eq(seen, HUB_METRIC_COUNT);
     for (unsigned m = 0; m < HUB_METRIC_COUNT; m++)
