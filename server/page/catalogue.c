@@ -52,9 +52,10 @@ static void write_table(struct page *page, const json_t *list)
 {
     struct page_out *out = &page->out;
     const bool seen = page_any_camera(list);
-    char caption[80];
+    char caption[80], count[PAGE_COUNT_BYTES];
     const uint64_t total = page_count(list, "total");
-    snprintf(caption, sizeof caption, "%llu dataset%s", (unsigned long long)total, total == 1 ? "" : "s");
+    page_count_text(total, count);
+    snprintf(caption, sizeof caption, "%s dataset%s", count, total == 1 ? "" : "s");
     const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);

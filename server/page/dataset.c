@@ -2,10 +2,12 @@
 #include "server/page/cameras.h"
 #include "server/page/episodes.h"
 #include "server/page/handlers.h"
+#include "server/page/mirrors.h"
 #include "server/page/problems.h"
 #include "server/page/recipes.h"
 #include "server/page/spaces.h"
 #include "server/page/svg.h"
+#include "storage/model/format_row.h"
 #include "storage/text/number.h"
 
 #include <stdio.h>
@@ -37,6 +39,43 @@ static void write_version_links(struct page *page, const json_t *dataset)
     page_chips_end(&page->out, &chips);
 }
 
+/* "Minari 0.5.3 (HDF5)", "LeRobot v3.0": as its library calls it. */
+static struct hub_view format_words(struct page *page, const json_t *dataset)
+{
+    const struct hub_view name = page_text(dataset, "format");
+    const struct hub_format_traits *traits = hub_format_traits_of(name.data ? name.data : "");
+    const struct hub_view library = hub_view_of(traits->library ? traits->library : ""),
+                          version = page_text(json_object_get(dataset, "metadata"), "minari_version");
+    if (traits->era_is_version && library.size)
+        return page_url(page, "%r %r", library, page_text(dataset, "era"));
+    if (!traits->data_format)
+        return name;
+    return page_url(page, version.size ? "%r %r (%r)" : "%r%r (%r)", library, version,
+                    strcmp(traits->data_format, "hdf5") == 0 ? HUB_VIEW("HDF5")
+                                                             : hub_view_of(traits->data_format));
+}
+
+/* The beginning of a long description, all of it folded. */
+static void write_about(struct page *page, struct hub_view about)
+{
+    enum { LONG = 400, SHOWN = 280 };
+    const struct page_details more = {HUB_VIEW("More")};
+    size_t size = SHOWN;
+    if (about.size <= LONG) {
+        if (about.size)
+            page_paragraph(&page->out, &(struct page_paragraph){HUB_VIEW("lead"), about});
+        return;
+    }
+    while (size > 0 && ((unsigned char)about.data[size] & 0xC0) == 0x80)
+        size--; /* to the begin of a character */
+    page_paragraph(&page->out,
+                   &(struct page_paragraph){HUB_VIEW("lead"), page_url(page, "%r\xE2\x80\xA6",
+                                                                       (struct hub_view){about.data, size})});
+    page_details_begin(&page->out, &more);
+    page_paragraph(&page->out, &(struct page_paragraph){HUB_VIEW("lead"), about});
+    page_details_end(&page->out, &more);
+}
+
 static void write_head(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
@@ -55,16 +94,13 @@ static void write_head(struct page *page, const json_t *dataset)
                                            HUB_VIEW("All revisions")});
     page_dataset_head_end(out, &head);
     write_version_links(page, dataset);
-    if (about.size)
-        page_paragraph(out, &(struct page_paragraph){HUB_VIEW("lead"), about});
+    write_about(page, about);
     page_revision_bar(page, dataset);
     page_facts_begin(out, NULL);
     page_fact_count(out, &(struct page_fact_count){page_count(dataset, "episodes"), HUB_VIEW("episodes")});
     page_fact_count(out, &(struct page_fact_count){page_count(dataset, "steps"), HUB_VIEW("steps")});
     page_fact_bytes(out, &(struct page_fact_bytes){page_count(dataset, "size"), HUB_VIEW("size")});
-    page_fact_text(out, &(struct page_fact_text){
-                            page_url(page, "%r %r", page_text(dataset, "format"), page_text(dataset, "era")),
-                            HUB_VIEW("format")});
+    page_fact_text(out, &(struct page_fact_text){format_words(page, dataset), HUB_VIEW("format")});
     if (env.size)
         page_fact_text(out, &(struct page_fact_text){env, HUB_VIEW("environment")});
     if (robot.size)
@@ -94,7 +130,7 @@ static void write_distributions(struct page *page, const json_t *statistics)
     if (coverage && !page_flag(coverage, "complete"))
         page_paragraph(
             out, &(struct page_paragraph){
-                     HUB_VIEW("muted"), page_url(page, "From %u of %u episodes%r.",
+                     HUB_VIEW("muted"), page_url(page, "From %n of %n episodes%r.",
                                                  page_count(coverage, "episodes"), page_count(coverage, "of"),
                                                  unreadable.size ? unreadable : HUB_VIEW(" so far"))});
     page_dataset_more_begin(out, NULL);
@@ -116,9 +152,11 @@ static void write_episodes(struct page *page, const json_t *dataset, const json_
     page_dataset_goto_end(out, &go_to);
     page_episodes_table(page, dataset, list, HUB_VIEW(""), NULL);
     page_dataset_more_begin(out, NULL);
-    page_link(out, &(struct page_link){
-                       page_url(page, "@/d/%p/episodes", page_id(page)),
-                       page_url(page, "All %u episodes, to filter and sort", page_count(list, "total"))});
+    page_link(out, &(struct page_link){page_url(page, "@/d/%p/episodes", page_id(page)),
+                                       page_count(list, "total") == 1
+                                           ? HUB_VIEW("Filter and sort")
+                                           : page_url(page, "All %n episodes, to filter and sort",
+                                                      page_count(list, "total"))});
     page_dataset_more_end(out, NULL);
     page_section_end(out, &section);
 }
@@ -246,6 +284,17 @@ static void write_member(struct page *page, const char *name, const json_t *valu
     free(json);
 }
 
+static void write_file_links(struct page *page, uint64_t files)
+{
+    struct page_out *out = &page->out;
+    page_dataset_more_begin(out, NULL);
+    page_link(out, &(struct page_link){page_url(page, "@/d/%p/files", page_id(page)),
+                                       page_url(page, files == 1 ? "%n file" : "%n files", files)});
+    page_link(out, &(struct page_link){page_url(page, "@/api/v1/datasets/%p/archive.tar", page_id(page)),
+                                       HUB_VIEW("Download all as one tar")});
+    page_dataset_more_end(out, NULL);
+}
+
 static void write_metadata(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
@@ -254,14 +303,8 @@ static void write_metadata(struct page *page, const json_t *dataset)
     const char *name;
     json_t *value;
     page_section_begin(out, &section);
-    page_dataset_more_begin(out, NULL);
-    page_link(out,
-              &(struct page_link){page_url(page, "@/d/%p/files", page_id(page)),
-                                  page_url(page, page_count(dataset, "files") == 1 ? "%u file" : "%u files",
-                                           page_count(dataset, "files"))});
-    page_link(out, &(struct page_link){page_url(page, "@/api/v1/datasets/%p/archive.tar", page_id(page)),
-                                       HUB_VIEW("Download all as one tar")});
-    page_dataset_more_end(out, NULL);
+    if (!hub_view_is(page_text(dataset, "status"), "remote"))
+        write_file_links(page, page_count(dataset, "files"));
     if (json_object_size(json_object_get(dataset, "metadata"))) {
         page_details_begin(out, &details);
         page_dl_begin(out, NULL);
@@ -293,6 +336,8 @@ static enum hub_status show(struct page *page, const json_t *dataset, const json
     const struct hub_view id = page_id_of(page, dataset);
     page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
     write_head(page, dataset);
+    if (!page->revision.size)
+        HUB_TRY(page_origin(page, dataset));
     page_problems(page, dataset);
     HUB_TRY(page_cameras(page, dataset, episodes));
     if (statistics)

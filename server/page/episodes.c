@@ -187,8 +187,9 @@ void page_episodes_table(struct page *page, const json_t *dataset, const json_t 
     const struct shape shape = {columns_of(json_object_get(list, "items")), page_row_camera(dataset), more};
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf kept = HUB_BUF_INIT(64 * KIB); /* addresses last for a few more */
-    char caption[80];
-    snprintf(caption, sizeof caption, "%llu episode%s", (unsigned long long)total, total == 1 ? "" : "s");
+    char caption[80], count[PAGE_COUNT_BYTES];
+    page_count_text(total, count);
+    snprintf(caption, sizeof caption, "%s episode%s", count, total == 1 ? "" : "s");
     if (carried.size > 1 && !out->status)
         out->status = hub_buf_add_view(&kept, carried, out->err);
     const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};

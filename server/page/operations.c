@@ -1,6 +1,8 @@
 /* What the hub is doing: its directories, what runs and waits, what is wrong. */
 #include "server/page/frame.h"
 #include "server/page/handlers.h"
+#include "server/page/mirrors.h"
+#include "server/page/weighed.h"
 
 static void write_roots(struct page *page, const json_t *status)
 {
@@ -47,12 +49,21 @@ static void write_quotas(struct page *page, const json_t *quotas)
     page_section_end(&page->out, &section);
 }
 
+/* "3 of 12 parts"; nothing where it has nothing to count. */
+static struct hub_view done_of(struct page *page, const json_t *job)
+{
+    const uint64_t of = page_count(job, "of");
+    return of ? page_url(page, "%n of %n %r", page_count(job, "done"), of, page_text(job, "unit"))
+              : HUB_VIEW("");
+}
+
 static void write_jobs(struct page *page, const json_t *jobs)
 {
     static const char *const heads[] = {"Job", "Target", "State", "Done", "Error", NULL};
     const struct page_section section = {HUB_VIEW("jobs"), HUB_VIEW("Jobs")};
-    const struct page_table table = {HUB_VIEW("cardlike"),
-                                     page_url(page, "%u jobs", page_count(jobs, "total"))};
+    const struct page_table table = {
+        HUB_VIEW("cardlike"),
+        page_url(page, page_count(jobs, "total") == 1 ? "%n job" : "%n jobs", page_count(jobs, "total"))};
     size_t i;
     const json_t *job;
     page_section_begin(&page->out, &section);
@@ -60,8 +71,7 @@ static void write_jobs(struct page *page, const json_t *jobs)
         page_heads_begin(page, &table, heads, "   n ");
         json_array_foreach(json_object_get(jobs, "items"), i, job)
             page_job_row(&page->out, &(struct page_job_row){page_text(job, "kind"), page_text(job, "target"),
-                                                            page_text(job, "state"), page_count(job, "done"),
-                                                            page_count(job, "of"), page_text(job, "unit"),
+                                                            page_text(job, "state"), done_of(page, job),
                                                             page_text(job, "error")});
         page_heads_end(page, &table);
     } else {
@@ -71,26 +81,25 @@ static void write_jobs(struct page *page, const json_t *jobs)
     page_section_end(&page->out, &section);
 }
 
-static void write_problems(struct page *page, const json_t *problems)
+/* Those that whoever asks may see. */
+static void write_drafts(struct page *page, const json_t *drafts)
 {
-    static const char *const heads[] = {"Dataset", "Problem", "Details", NULL};
-    const struct page_section section = {HUB_VIEW("problems"), HUB_VIEW("Problems")};
-    const struct page_table table = {HUB_VIEW("cardlike"),
-                                     page_url(page, "%u problems", page_count(problems, "total"))};
+    static const char *const heads[] = {"Dataset", "Who", "Changed", "Files", "Size", "State", NULL};
+    const struct page_section section = {HUB_VIEW("drafts"), HUB_VIEW("Drafts")};
+    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Datasets that are being pushed")};
+    const json_t *items = json_object_get(drafts, "items"), *draft;
     size_t i;
-    const json_t *problem;
+    if (!json_array_size(items))
+        return;
     page_section_begin(&page->out, &section);
-    page_heads_begin(page, &table, heads, "   ");
-    json_array_foreach(json_object_get(problems, "items"), i, problem)
-    {
-        const struct hub_view id = page_text(problem, "dataset");
-        page_problem_row(&page->out, &(struct page_problem_row){
-                                         id.size ? page_url(page, "/d/%p", id) : HUB_VIEW("/~operations"), id,
-                                         page_text(problem, "code"), page_text(problem, "path"),
-                                         page_text(problem, "detail")});
-    }
+    page_heads_begin(page, &table, heads, "   nn ");
+    json_array_foreach(items, i, draft) page_open_draft_row(
+        &page->out, &(struct page_open_draft_row){
+                        page_url(page, "/~drafts/%s", page_text(draft, "draft")), page_text(draft, "id"),
+                        page_text(draft, "who"), page_text(draft, "changed"), page_count(draft, "complete"),
+                        page_count(draft, "files"), page_count(draft, "bytes"),
+                        json_object_get(draft, "refused") ? HUB_VIEW("refused") : page_text(draft, "state")});
     page_heads_end(page, &table);
-    page_pages(page, problems);
     page_section_end(&page->out, &section);
 }
 
@@ -119,19 +128,25 @@ enum hub_status hub_page_operations(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(page_dispose) struct page page = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *jobs = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *mirrors = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *drafts = NULL;
     HUB_CLEANUP(hub_json_decrefp) json_t *problems = NULL;
     HUB_TRY(page_begin(&page, request, response, err));
+    const struct hub_view query = page_query(&page, "limit", "limit", HUB_VIEW("1000"), NULL);
     HUB_TRY(page_fetch(&page, HUB_VIEW("/api/v1/status"), &status));
     HUB_TRY(page_fetch(&page, HUB_VIEW("/api/v1/jobs"), &jobs));
-    HUB_TRY(page_fetch(
-        &page,
-        page_url(&page, "/api/v1/problems%r", page_query(&page, "limit", "limit", HUB_VIEW("50"), NULL)),
-        &problems));
+    HUB_TRY(page_fetch(&page, page_url(&page, "/api/v1/problems%r", query), &problems));
+    HUB_TRY(page_fetch_if_any(&page, HUB_VIEW("/api/v1/mirrors"), &mirrors));
+    if (hub_request_may_write_some(request))
+        HUB_TRY(page_fetch_if_any(&page, HUB_VIEW("/api/v1/drafts"), &drafts));
     page_open(&page, HUB_VIEW("Operations"), HUB_VIEW("/api/v1/status"));
     write_status(&page, status);
     write_jobs(&page, jobs);
-    write_problems(&page, problems);
+    page_mirrors(&page, mirrors);
+    write_drafts(&page, drafts);
     write_roots(&page, status);
     write_quotas(&page, json_object_get(status, "quotas"));
-    return page_close(&page);
+    HUB_TRY(page_weighed_problems(&page, problems));
+    HUB_TRY(page_close(&page));
+    return drafts ? hub_response_private(response, err) : HUB_OK;
 }

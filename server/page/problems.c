@@ -43,7 +43,7 @@ struct hub_view page_status_class(const json_t *dataset)
 struct hub_view page_unreadable_words(struct page *page, const json_t *coverage)
 {
     const uint64_t lost = page_count(json_object_get(coverage, "unreadable"), "episodes");
-    return lost ? page_url(page, ", rows of %u cannot be read", lost) : HUB_VIEW("");
+    return lost ? page_url(page, ", rows of %n cannot be read", lost) : HUB_VIEW("");
 }
 
 struct hub_view page_library_of(const json_t *dataset)
@@ -88,7 +88,7 @@ static void add_lost(struct page *page, const json_t *dataset, struct hub_buf *o
                    episodes = count_costs(problems, "episodes"), fields = count_costs(problems, "fields"),
                    cameras = count_costs(problems, "cameras");
     if (claimed > held)
-        add_clause(out, page_url(page, "%u of %u episodes cannot be read", claimed - held, claimed));
+        add_clause(out, page_url(page, "%n of %n episodes cannot be read", claimed - held, claimed));
     else if (episodes)
         add_clause(out, HUB_VIEW("episodes, or rows of them, are missing"));
     if (fields)
@@ -135,7 +135,7 @@ static void write_some(struct page *page, const json_t *problems, bool costly)
                                                                page_text(problem, "detail"))});
     }
     if (count > MOST_PROBLEMS)
-        page_item(&page->out, &(struct page_item){page_url(page, "and %u more", count - MOST_PROBLEMS)});
+        page_item(&page->out, &(struct page_item){page_url(page, "and %n more", count - MOST_PROBLEMS)});
     page_list_end(&page->out, NULL);
 }
 

@@ -55,7 +55,8 @@ static void write_spread(struct page *page, const char *name, const json_t *fiel
     json_array_foreach(histograms, i, h)
     {
         const struct page_numbers of = {name_of(page, field, i), page_count(field, "count"),
-                                        page_double_of(json_array_get(json_object_get(field, "mean"), i))};
+                                        page_double_of(json_array_get(json_object_get(field, "mean"), i)),
+                                        page_double_of(json_array_get(json_object_get(field, "max"), i))};
         if (json_object_get(h, "values"))
             page_counts_figure(page, &of, json_object_get(h, "values"));
         else
@@ -91,7 +92,7 @@ static void write_field(struct page *page, const char *name, const json_t *field
     struct page_out *out = &page->out;
     const json_t *bad = json_object_get(field, "nonfinite");
     const uint64_t odd = page_count(bad, "nan") + page_count(bad, "+inf") + page_count(bad, "-inf");
-    const struct hub_view caption = page_url(page, "%u rows, %u not finite; %r", page_count(field, "count"),
+    const struct hub_view caption = page_url(page, "%n rows, %n not finite; %r", page_count(field, "count"),
                                              odd, page_text(field, "origin"));
     const struct page_table table = {HUB_VIEW(""), caption};
     const struct page_details details = {hub_view_of(name)};
@@ -150,7 +151,7 @@ enum hub_status hub_page_statistics(struct hub_request *request, struct hub_resp
         page_paragraph(&page.out,
                        &(struct page_paragraph){
                            HUB_VIEW("muted"),
-                           page_url(&page, "Measured: %u of %u episodes%r.", page_count(coverage, "episodes"),
+                           page_url(&page, "Measured: %n of %n episodes%r.", page_count(coverage, "episodes"),
                                     page_count(coverage, "of"), page_unreadable_words(&page, coverage))});
     page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
     page_dataset_cards_begin(&page.out, NULL);

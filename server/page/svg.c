@@ -81,6 +81,19 @@ static void put_list(struct page *page, const json_t *histogram, const char *key
     page_as_list_end(&page->out, NULL);
 }
 
+/* One value is a sentence, not a bar. */
+static void write_one_value(struct page *page, const struct page_numbers *of, double value)
+{
+    const struct page_figure figure = {of->title};
+    char text[PAGE_REAL_BYTES];
+    page_real(value, text);
+    page_figure_begin(&page->out, &figure);
+    page_caption(&page->out, &(struct page_caption){of->count == 1 ? page_url(page, "%r", hub_view_of(text))
+                                                                   : page_url(page, "%r in all %n.",
+                                                                              hub_view_of(text), of->count)});
+    page_figure_end(&page->out, &figure);
+}
+
 void page_histogram_figure(struct page *page, const struct page_numbers *of, const json_t *histogram,
                            const char *key)
 {
@@ -90,17 +103,24 @@ void page_histogram_figure(struct page *page, const struct page_numbers *of, con
     if (!bins || json_array_size(edges) != bins + 1)
         return;
     const double low = page_double_of(json_array_get(edges, 0)),
-                 high = page_double_of(json_array_get(edges, bins));
+                 last = page_double_of(json_array_get(edges, bins)), high = fmin(last, of->max);
     const double most = largest(counts);
-    char caption[300], from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES], middle[PAGE_REAL_BYTES];
+    if (low == last) {
+        write_one_value(page, of, low);
+        return;
+    }
+    char caption[300], from[PAGE_REAL_BYTES], to[PAGE_REAL_BYTES], middle[PAGE_REAL_BYTES],
+        total[PAGE_COUNT_BYTES];
     page_real(low, from);
     page_real(high, to);
     page_real(of->mean, middle);
-    snprintf(caption, sizeof caption, "%llu values from %s to %s, mean %s; tallest bar %.0f",
-             (unsigned long long)of->count, from, to, middle, most);
+    page_count_text(of->count, total);
+    snprintf(caption, sizeof caption, "%s values from %s to %s, mean %s; tallest bar %.0f", total, from, to,
+             middle, most);
     const struct page_figure figure = {of->title};
     const struct page_histogram drawing = {hub_view_of(caption)};
     page_figure_begin(out, &figure);
+    page_histogram_scale(out, &(struct page_histogram_scale){(uint64_t)most});
     page_histogram_begin(out, &drawing);
     for (size_t i = 0; i < bins; i++)
         if (json_number_value(json_array_get(counts, i)) > 0)
@@ -116,7 +136,7 @@ void page_histogram_figure(struct page *page, const struct page_numbers *of, con
 void page_episodes_figure(struct page *page, const json_t *numbers, const char *title, const char *key)
 {
     const struct page_numbers of = {hub_view_of(title), page_count(numbers, "count"),
-                                    page_double(numbers, "mean")};
+                                    page_double(numbers, "mean"), page_double(numbers, "max")};
     page_histogram_figure(page, &of, json_object_get(numbers, "histogram"), key);
 }
 
@@ -153,7 +173,7 @@ void page_values_figure(struct page *page, const json_t *values, const char *tit
         (count > MOST ? count - MOST : 0) + page_count(json_object_get(values, "left_out"), "values");
     if (more)
         page_paragraph(&page->out,
-                       &(struct page_paragraph){HUB_VIEW("muted"), page_url(page, "and %u more", more)});
+                       &(struct page_paragraph){HUB_VIEW("muted"), page_url(page, "and %n more", more)});
     page_figure_end(&page->out, &figure);
 }
 

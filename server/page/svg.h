@@ -4,11 +4,11 @@
 
 #include "server/page/frame.h"
 
-/** What is drawn: so many numbers; `mean` may be NaN. */
+/** What is drawn: so many numbers; `mean` and `max` may be NaN. */
 struct page_numbers {
     struct hub_view title;
     uint64_t count;
-    double mean;
+    double mean, max;
 };
 
 /**

@@ -163,7 +163,7 @@ static enum hub_status write_name(struct page *page, const char *spelled, bool p
     page_where_instead(
         &page->out,
         &(struct page_where_instead){
-            page_url(page, "%u of %u have an attribute of that name, written in quotes:", attributes, all),
+            page_url(page, "%n of %n have an attribute of that name, written in quotes:", attributes, all),
             page_query(page, "where cursor", "where", where, NULL), where});
     return HUB_OK;
 }

@@ -52,17 +52,33 @@ unsigned hub_histogram_bin(double value, double low, double high, unsigned bins)
     return at >= bins ? bins - 1 : (unsigned)at;
 }
 
+#define MOST_WHOLE 9007199254740992.0 /* up to here doubles tell whole numbers apart */
+
+/* Of whole numbers a bin has as many as each other one: of few a bin for each. 0: they are not whole. */
+static double whole_width(const struct hub_series *s, unsigned bins)
+{
+    const double low = s->sorted[0], high = s->sorted[s->finite - 1];
+    if (!(fabs(low) < MOST_WHOLE && fabs(high) < MOST_WHOLE))
+        return 0;
+    for (uint32_t i = 0; i < s->finite; i++)
+        if (s->sorted[i] != floor(s->sorted[i]))
+            return 0;
+    return ceil((high - low + 1) / bins);
+}
+
 static enum hub_status put_histogram(struct hub_json *json, const struct hub_series *s, unsigned bins,
                                      struct hub_error *err)
 {
-    const double low = s->sorted[0], high = s->sorted[s->finite - 1];
-    const unsigned n = low < high ? bins : 1;
+    const double low = s->sorted[0], high = s->sorted[s->finite - 1], width = whole_width(s, bins);
+    const unsigned n = !(low < high) ? 1 : width > 0 ? (unsigned)ceil((high - low + 1) / width) : bins;
     HUB_CLEANUP(hub_freep) uint64_t *counts = calloc(n, sizeof *counts);
     HUB_TRY(hub_allocated(counts, err));
     for (uint32_t i = 0; i < s->finite; i++)
-        counts[n > 1 ? hub_histogram_bin(s->sorted[i], low, high, n) : 0]++;
+        counts[n == 1      ? 0
+               : width > 0 ? (unsigned)((s->sorted[i] - low) / width)
+                           : hub_histogram_bin(s->sorted[i], low, high, n)]++;
     hub_json_put_object(json, "histogram");
-    hub_histogram_put(json, low, high, counts, n);
+    hub_histogram_put(json, low, n > 1 && width > 0 ? low + width * n : high, counts, n);
     hub_json_end_object(json);
     return HUB_OK;
 }

@@ -108,6 +108,12 @@ if (search && results) search.addEventListener("input", () => {
   }, 150);
 });
 
+// what somebody has unfolded stays so
+function keep_open(old, part) {
+  const [before, now] = [old, part].map((of) => [...of.querySelectorAll("details")]);
+  if (before.length === now.length) now.forEach((details, i) => { details.open = before[i].open; });
+}
+
 // What runs is asked for again while it is seen. Sections that changed take the place of those that are there.
 function follow_work(main) {
   let due;
@@ -125,6 +131,7 @@ function follow_work(main) {
       // a page that waited for what it is about is another one now, with scripts of its own
       if (now && main.querySelector("[data-then=load]") && !now.querySelector("[data-then=load]")) return location.reload();
       const old = [...main.children], found = now ? [...now.children] : [];
+      found.forEach((part, i) => { if (old[i]) keep_open(old[i], part); });
       if (found.length && found.length !== old.length && !main.contains(document.activeElement)) main.replaceChildren(...found.map((part) => document.importNode(part, true)));
       else found.forEach((part, i) => {
         if (old[i] && !old[i].contains(document.activeElement) && old[i].innerHTML !== part.innerHTML) old[i].replaceWith(document.importNode(part, true));

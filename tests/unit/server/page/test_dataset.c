@@ -17,7 +17,7 @@ Test(dataset, views)
          "<link rel=\"alternate\" type=\"application/json\" href=\"/api/v1/datasets/lab/arm\">"},
         {"/d/lab/arm", 200, "<b>4</b><span>episodes</span></li>\n<li><b>17</b><span>steps</span>"},
         {"/d/lab/arm", 200, "<b>10</b><span>Hz</span>"},
-        {"/d/lab/arm", 200, "<b><bdi>lerobot v2.1</bdi></b><span>format</span>"},
+        {"/d/lab/arm", 200, "<b><bdi>LeRobot v2.1</bdi></b><span>format</span>"},
         {"/d/lab/arm", 200, "pick up the &quot;red&quot; cube"},
         {"/d/lab/arm", 200, "<code><bdi>observation.state</bdi></code>"},
         {"/d/D4RL/door/human-v2", 200, "<bdi>Box float32 (28) from -1 to 1</bdi>"},

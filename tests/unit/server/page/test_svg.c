@@ -27,11 +27,11 @@ Test(svg, histogram)
     struct page_kit k;
     HUB_CLEANUP(hub_json_decrefp)
     json_t *h = page_kit_json("{\"edges\":[-1,0.30000000000000004,1],\"counts\":[1,3]}");
-    const struct page_numbers of = {HUB_VIEW("<Return>"), 1204, -0.5};
+    const struct page_numbers of = {HUB_VIEW("<Return>"), 1204, -0.5, 1};
     page_kit_begin(&k, "/d/x", "lab/it's");
     page_histogram_figure(&k.page, &of, h, "return");
     page_kit_expect(&k, "<h3><bdi>&lt;Return&gt;</bdi></h3>");
-    page_kit_expect(&k, "1204 values from -1 to 1, mean -0.5; tallest bar 3");
+    page_kit_expect(&k, "1,204 values from -1 to 1, mean -0.5; tallest bar 3");
     page_kit_expect(&k, "x=\"0.00\" y=\"62.67\" width=\"199.00\" height=\"31.33\""); /* a third of 94 */
     page_kit_expect(&k, "x=\"200.00\" y=\"0.00\" width=\"199.00\" height=\"94.00\"");
     /* each episode is in one bar: the edges are exact, and only the last is part of its bar */
@@ -48,7 +48,9 @@ Test(svg, histograms_of_little)
     static const struct {
         const char *json, *part, *none;
     } cases[] = {
-        {"{\"edges\":[0,1],\"counts\":[4]}", "height=\"94.00\"", "<a "},           /* no key: opens nothing */
+        {"{\"edges\":[0,1,2],\"counts\":[4,0]}", "height=\"94.00\"", "<a "}, /* no key: opens nothing */
+        {"{\"edges\":[0,1,2],\"counts\":[3,1]}", "<div class=\"ends\"><span>3</span></div>", "<a "},
+        {"{\"edges\":[1800,1800],\"counts\":[4]}", "<bdi>1,800 in all 4.</bdi>", "<rect"}, /* one value */
         {"{\"edges\":[0,1,2],\"counts\":[0,1]}", "x=\"200.00\"", "x=\"0.00\""},    /* an empty bar is none */
         {"{\"edges\":[0,1,2],\"counts\":[1,1000000]}", "height=\"2.00\"", "0.01"}, /* at least to be seen */
         {"{\"edges\":[0,1],\"counts\":[1,2]}", "", "<figure"},
@@ -57,7 +59,7 @@ Test(svg, histograms_of_little)
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         HUB_CLEANUP(hub_json_decrefp) json_t *h = page_kit_json(cases[i].json);
-        const struct page_numbers of = {HUB_VIEW("Steps"), 4, NAN};
+        const struct page_numbers of = {HUB_VIEW("Steps"), 4, NAN, NAN};
         page_kit_begin(&k, "/d/x", "x");
         page_histogram_figure(&k.page, &of, h, NULL);
         page_kit_expect(&k, cases[i].part);
