@@ -3,7 +3,7 @@
 
 #include "server/page/names.h"
 
-enum { MOST_EPISODES = 500 }; /* whose numbers are still a filter */
+enum { MOST_EPISODES = 500 }; /* in a filter of their numbers */
 
 void page_columns_dispose(struct page_columns *columns)
 {

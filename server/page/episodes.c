@@ -247,6 +247,22 @@ static enum hub_status go_to(struct page *page, struct hub_view number)
             .data);
 }
 
+/* Where there is another page; the choice and the order stay. */
+static void write_go_to(struct page *page, const json_t *list)
+{
+    static const char *const kept[] = {"where", "split", "task", "name", "sort"};
+    const struct page_dataset_goto go = {page_url(page, "/d/%p/episodes", page_id(page)), HUB_VIEW("")};
+    if (!page_text(list, "next").size && !page_text(list, "prev").size)
+        return;
+    page_dataset_goto_begin(&page->out, &go);
+    for (size_t i = 0; i < HUB_COUNT(kept); i++)
+        if (hub_request_query(page->request, kept[i]).size)
+            page_hidden(&page->out, &(struct page_hidden){hub_view_of(kept[i]),
+                                                          hub_request_query(page->request, kept[i])});
+    page_hidden_revision(page);
+    page_dataset_goto_end(&page->out, &go);
+}
+
 /* What `where` gets wrong stands beside it, and the page is whole. */
 static enum hub_status fetch_list(struct page *page, struct hub_view *api, json_t **list,
                                   struct hub_error *wrong)
@@ -343,6 +359,7 @@ enum hub_status hub_page_episodes(struct hub_request *request, struct hub_respon
     else
         HUB_TRY(show_list(&page, list, dataset));
     page_pages(&page, list);
+    write_go_to(&page, list);
     HUB_TRY(write_chosen(&page, dataset, list));
     const enum hub_status st = page_close(&page);
     if (!list)

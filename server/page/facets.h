@@ -1,4 +1,4 @@
-/** What the catalogue can be narrowed by: values with their datasets, robots before licenses, and namespaces. */
+/** Filters of the catalogue: values with their datasets, robots before licenses, and namespaces. */
 #ifndef HUB_PAGE_FACETS_H
 #define HUB_PAGE_FACETS_H
 

@@ -41,10 +41,10 @@ void page_open(struct page *page, struct hub_view title, struct hub_view alterna
 HUB_MUST_USE enum hub_status page_close(struct page *page);
 
 /**
- * An address, or a text: %p a hub_view as a path, %s a hub_view as one segment or value, %u a uint64_t, %n one
- * by threes of its digits, %r a hub_view as it is, %q a hub_view as one argument of a shell. One that begins with "@/" is of the dataset at the
- * revision that the page shows. What comes back lasts for PAGE_URLS - 1 more of them; "" when there is no
- * memory.
+ * An address, or a text: %p a hub_view as a path, %s a hub_view as one segment or value, %u a uint64_t, %n
+ * one by threes of its digits, %r a hub_view as it is, %q a hub_view as one argument of a shell. One that
+ * begins with "@/" is of the dataset at the revision that the page shows. What comes back lasts for
+ * PAGE_URLS - 1 more of them; "" when there is no memory.
  */
 struct hub_view page_url(struct page *page, const char *pattern, ...);
 /**

@@ -4,7 +4,7 @@
 
 #include "server/page/frame.h"
 
-/** A table of the rules that keep copies, and one of those that fetch what is read; as far as there are any. */
+/** A table of the rules that keep copies, and one of those that fetch what is read; none without rules. */
 void page_mirrors(struct page *page, const json_t *rules);
 /** Of a dataset that was copied, or that an upstream has: from where, when it was checked, what changed. */
 HUB_MUST_USE enum hub_status page_origin(struct page *page, const json_t *dataset);

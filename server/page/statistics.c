@@ -86,7 +86,7 @@ static enum hub_status write_requested(struct page *page, struct hub_view id, st
     return HUB_OK;
 }
 
-static void write_field(struct page *page, const char *name, const json_t *field)
+static void write_field(struct page *page, const char *name, const json_t *field, bool open)
 {
     static const char *const heads[] = {"Dimension", "Min", "Mean", "Std", "Max", ""};
     struct page_out *out = &page->out;
@@ -95,8 +95,12 @@ static void write_field(struct page *page, const char *name, const json_t *field
     const struct hub_view caption = page_url(page, "%n rows, %n not finite; %r", page_count(field, "count"),
                                              odd, page_text(field, "origin"));
     const struct page_table table = {HUB_VIEW(""), caption};
-    const struct page_details details = {hub_view_of(name)};
-    page_details_begin(out, &details);
+    const struct page_details folded = {hub_view_of(name)};
+    const struct page_details_open unfolded = {hub_view_of(name)};
+    if (open)
+        page_details_open_begin(out, &unfolded);
+    else
+        page_details_begin(out, &folded);
     page_link(out, &(struct page_link){
                        page_url(page, "@/d/%p/~statistics?field=%s#field", page_id(page), hub_view_of(name)),
                        HUB_VIEW("Distribution")});
@@ -110,17 +114,22 @@ static void write_field(struct page *page, const char *name, const json_t *field
     write_dims(page, field);
     page_tbody_end(out, NULL);
     page_table_end(out, &table);
-    page_details_end(out, &details);
+    if (open)
+        page_details_open_end(out, &unfolded);
+    else
+        page_details_end(out, &folded);
 }
 
+/* The first two are unfolded. */
 static void write_fields(struct page *page, const json_t *fields)
 {
     const struct page_section section = {HUB_VIEW("fields"), HUB_VIEW("Fields")};
     const char *name;
     json_t *field;
+    unsigned shown = 0;
     page_section_begin(&page->out, &section);
     json_object_foreach((json_t *)fields, name, field) if (json_array_size(json_object_get(field, "mean")))
-        write_field(page, name, field);
+        write_field(page, name, field, shown++ < 2);
     page_section_end(&page->out, &section);
 }
 

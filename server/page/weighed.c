@@ -5,15 +5,14 @@
 
 enum { MOST_SHOWN = 50 };
 
-/* What a problem costs, the dearest first, and what helps. Those of the hub itself say it in their details. */
+/* The cost of a problem, the dearest first, and what helps. Those of the hub itself say it themselves. */
 static const struct weight {
     const char *costs, *words, *remedy;
 } weights[] = {
     {"hub", "the hub", ""},
     {"dataset", "the whole dataset", "Copy it here again, or write it again. Its files can be downloaded."},
     {"episodes", "episodes", "Copy the file here again, or write these episodes again."},
-    {"loading", "loading by its library",
-     "Write what its metadata lacks; the hub reads the dataset all the same."},
+    {"loading", "loading by its library", "Write what its metadata lacks; the hub reads the dataset anyway."},
     {"cameras", "videos", "Copy the videos here again, or record these episodes again."},
     {"fields", "fields", "Write these fields again in one type and shape."},
     {"", "nothing", "Nothing needs to be done; correct the metadata when the dataset is written again."},

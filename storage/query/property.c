@@ -89,17 +89,13 @@ static const struct hub_odd_rule extremes[] = {
     {"longest", HUB_PROPERTY_STEPS, HUB_ODD_HIGHEST, 0, "", "Longest", ""},
 };
 
+/* Instead of a limit a row may have one of two words. */
+#define TEST_OF(odd)                                                                                         \
+    ((odd) == HUB_ODD_LONG ? HUB_ODD_LASTING : (odd) < 0 ? HUB_ODD_OUTSIDE_QUARTILES : HUB_ODD_ABOVE)
+
 static const struct hub_odd_rule metrics[] = {
 #define METRIC(KIND, word, type, how_far, unit, odd, role, title, meaning)                                   \
-    {word,                                                                                                   \
-     HUB_PROPERTY_##KIND,                                                                                    \
-     (odd) == HUB_ODD_LONG ? HUB_ODD_LASTING                                                                 \
-     : (odd) < 0           ? HUB_ODD_OUTSIDE_QUARTILES                                                       \
-                           : HUB_ODD_ABOVE,                                                                            \
-     (odd) < 0 ? 0 : (odd),                                                                                  \
-     role,                                                                                                   \
-     title,                                                                                                  \
-     meaning},
+    {word, HUB_PROPERTY_##KIND, TEST_OF(odd), (odd) < 0 ? 0 : (odd), role, title, meaning},
     HUB_METRIC_PROPERTIES(METRIC)};
 
 static const struct hub_odd_rule known[] = {

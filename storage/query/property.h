@@ -46,8 +46,8 @@ enum hub_property_source {
     KNOWN(SCORE, "score", REAL, MEASURE, REWARDS, "",                                                        \
           "The return between the dataset's `ref_min_score` and `ref_max_score`.")
 
-/* METRIC(KIND, word, type, how far, unit, above what it is odd, HUB_ODD_LONG or HUB_ODD_OUTSIDE the quartiles,
- * role of the field it is about, title of the odd ones, meaning) */
+/* METRIC(KIND, word, type, how far, unit, above what it is odd, HUB_ODD_LONG or HUB_ODD_OUTSIDE the
+ * quartiles, role of the field it is about, title of the odd ones, meaning) */
 #define HUB_METRIC_PROPERTIES(METRIC)                                                                        \
     METRIC(NONFINITE, "nonfinite", INT, FIELDS, "values", 0, "", "NaN or infinite values",                   \
            "Number of NaN and infinite values in an episode.")                                               \

@@ -636,3 +636,41 @@ def test_the_template_compiler_refuses(tmp_path, name):
     assert subprocess.run(compiler).returncode == 0
     source.write_text(REFUSED[name])
     assert subprocess.run(compiler, capture_output=True).returncode == 1
+
+
+def test_where_datasets_come_from_is_said(tmp_path):
+    """A copy, what an upstream has alone, and the rules behind both."""
+    lab, copies = tmp_path / "lab", tmp_path / "copies"
+    for name in "kept-v0", "other/listed-v0":
+        minari(lab / name, [{"rewards": np.arange(9.0)}])
+    copies.mkdir()
+    with serving(str(lab)) as far, Hub([str(copies)], args=["--upstream", "up/=" + far.base]) as hub:
+        hub.wait_ready()
+        add = [os.path.join(BIN, "minari-hub"), "mirror", "add", far.base, "--prefix", "kept", "--every", "6h", "--yes", "--state", hub.state]
+        subprocess.run(add, check=True, capture_output=True)
+        until(lambda: [d for d in hub.datasets() if d["id"] == "kept-v0" and d["status"] == "ready"])
+        until(lambda: len(hub.datasets("&status=remote")) == 2)
+        until(lambda: all(m["state"] == "idle" for m in hub.get("/api/v1/mirrors").json()["items"]))
+        rules = page(hub, "/~operations").text
+        assert "Rules that keep copies" in rules and "kept, every 6 h" in rules and "up to date" in rules and "Upstreams" in rules
+        one = page(hub, "/d/kept-v0")
+        assert f"Copy of {far.base}, checked 20" in one.text and ", next 20" in one.text and far.base in one.links()
+        remote = page(hub, "/d/up/other/listed-v0")
+        assert f"Remote: only {far.base} has it; it is fetched when somebody reads it." in remote.text and "0 files" not in remote.text
+        front = page(hub, "/").text
+        assert "1here" in front and "2remote" in front
+
+
+def test_problems_stand_by_weight(tmp_path):
+    """The dearest first, those of one kind together, each kind with what helps."""
+    shutil.copytree(f"{FIXTURES}/molmospaces/odd", tmp_path / "odd")
+    (tmp_path / "cut-v0/data").mkdir(parents=True)
+    (tmp_path / "cut-v0/data/main_data.hdf5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(50))
+    with serving(str(tmp_path)) as hub:
+        problems = hub.get("/api/v1/problems?limit=1000").json()["items"]
+        found = page(hub, "/~operations").text
+        said = re.findall(r"([a-z-]+) (\d+), costs ([a-z ]+)", found)
+        assert {code: int(count) for code, count, _ in said} == {code: sum(p["code"] == code for p in problems) for code in {p["code"] for p in problems}}
+        order = ["the whole dataset", "episodes", "loading by its library", "videos", "fields", "nothing"]
+        weights = [order.index(next(o for o in order if costs.startswith(o))) for _, _, costs in said]
+        assert weights == sorted(weights) and weights[0] == 0 and "Copy it here again" in found
