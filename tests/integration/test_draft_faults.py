@@ -505,7 +505,7 @@ def test_files_wait_for_no_disk(tmp_path):
 
 def test_a_name_that_was_not_synced_is_synced_by_who_goes_on(tmp_path):
     """The dataset is in its place, and its name not on the disk: no later commit says so before that is done."""
-    shim, late = Shim(str(tmp_path), "minari-hub", "FS"), 0
+    shim, late = Shim(str(tmp_path), "minari-hub", "FS", below=f"{tmp_path}/root"), 0
     with serve(tmp_path, "--hash", "off", prefix=shim.prefix) as hub:
         hub.wait_indexed()
         commit = lambda draft: ask(hub, "POST", draft + "/commit").status

@@ -40,6 +40,7 @@ struct shim {
     char first[256];           /* of them */
     char seen[SEEN];           /* the kinds, as they came */
     char where[512];           /* the file of the last one that something happened at */
+    char below[512];           /* only what happens below this folder counts; empty: everything */
 };
 
 static struct shim *shim;
@@ -64,27 +65,39 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- moments ---- */
 
-static void note(int directory, const char *path)
+static void name_of(int directory, const char *path, char out[512])
 {
     char link[64], at[256] = "";
+    const int why = errno;
     snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
     if (!path || *path != '/')
         (void)!readlink(directory == AT_FDCWD ? "/proc/self/cwd" : link, at, sizeof at - 1);
-    snprintf(shim->where, sizeof shim->where, "%s%s%.240s", at, path && *path != '/' ? "/" : "",
-             path ? path : "");
+    snprintf(out, 512, "%s%s%.240s", at, path && *path != '/' ? "/" : "", path ? path : "");
+    errno = why;
+}
+
+static bool counts(char kind, int directory, const char *path)
+{
+    char name[512];
+    if (!shim || !strchr(shim->kinds, kind))
+        return false;
+    if (!*shim->below)
+        return true;
+    name_of(directory, path, name);
+    return strncmp(name, shim->below, strlen(shim->below)) == 0;
 }
 
 /* Of a name in a folder, or of an open file (NULL). False: it fails, and errno says how. */
 static bool moment(char kind, int directory, const char *path)
 {
-    if (!shim || !strchr(shim->kinds, kind))
+    if (!counts(kind, directory, path))
         return true;
     const uint64_t n = atomic_fetch_add(&shim->count, 1) + 1;
     if (n <= SEEN)
         shim->seen[n - 1] = kind;
     if (!shim->at || n < shim->at || (n > shim->at && !shim->sticky))
         return true;
-    note(directory, path);
+    name_of(directory, path, shim->where);
     while (!shim->what)
         kill(getpid(), SIGKILL);
     errno = (int)shim->what;

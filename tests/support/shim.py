@@ -5,20 +5,21 @@ import struct
 
 BIN = os.environ.get("HUB_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
 LIBRARY = os.path.join(BIN, "libhub_shim.so")
-SEEN_AT, SEEN, WHERE = 320, 1 << 20, 512
+SEEN_AT, SEEN, WHERE, BELOW = 320, 1 << 20, 512, 512
 NAMES = "FSRLUT"  # syncs and names: few; with W for writes there are many more, and M for folders
 
 
 class Shim:
-    """`prefix` before a command preloads it into the program of that name."""
+    """`prefix` before a command preloads it into the program of that name; what happens below a folder counts, or everything."""
 
-    def __init__(self, folder, program, kinds=NAMES):
+    def __init__(self, folder, program, kinds=NAMES, below=""):
         self.path = os.path.join(folder, "shim")
         with open(self.path, "wb") as f:
-            f.truncate(SEEN_AT + SEEN + WHERE)
+            f.truncate(SEEN_AT + SEEN + WHERE + BELOW)
         with open(self.path, "r+b") as f:
             self.map = mmap.mmap(f.fileno(), 0)
         self.map[24:40] = kinds.encode().ljust(16, b"\0")
+        self.map[SEEN_AT + SEEN + WHERE:] = below.encode().ljust(BELOW, b"\0")
         self.prefix = ["env", "LD_PRELOAD=" + LIBRARY, "HUB_SHIM=" + self.path, "HUB_SHIM_IN=" + program,
                        "ASAN_OPTIONS=verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")]
 
@@ -26,7 +27,7 @@ class Shim:
         """At that moment from now, counted from 1, it is killed, or fails with an error."""
         struct.pack_into("=QQII", self.map, 0, 0, moment, error, sticky)
         struct.pack_into("=Q256s", self.map, 56, 0, b"")
-        self.map[SEEN_AT:] = b"\0" * (SEEN + WHERE)
+        self.map[SEEN_AT:SEEN_AT + SEEN + WHERE] = b"\0" * (SEEN + WHERE)
         return self
 
     @property
@@ -40,7 +41,7 @@ class Shim:
     @property
     def where(self):
         """The file of the last moment at which something happened; empty: it has not come."""
-        return self.map[SEEN_AT + SEEN:].rstrip(b"\0").decode(errors="replace")
+        return self.map[SEEN_AT + SEEN:SEEN_AT + SEEN + WHERE].partition(b"\0")[0].decode(errors="replace")
 
     @property
     def unsynced(self):
