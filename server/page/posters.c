@@ -3,13 +3,19 @@
 
 #include "server/page/camera_words.h"
 
-/* A video, else stored pictures or few pixels. */
+#include <string.h>
+
+/* A video whose name an address can hold, else stored pictures or few pixels. */
 struct page_row_camera page_row_camera(const json_t *dataset)
 {
-    const json_t *video = json_array_get(json_object_get(dataset, "media"), 0), *field;
+    const json_t *video, *field;
     size_t i;
-    if (video)
-        return (struct page_row_camera){page_text(video, "camera"), true};
+    json_array_foreach(json_object_get(dataset, "media"), i, video)
+    {
+        const struct hub_view name = page_text(video, "camera");
+        if (!memchr(name.data, '\\', name.size))
+            return (struct page_row_camera){name, true};
+    }
     json_array_foreach(json_object_get(dataset, "fields"), i, field)
     {
         if (hub_view_is(page_text(field, "type"), "image") && page_pixel_bytes(field) <= PAGE_POSTER_PIXELS)

@@ -94,7 +94,7 @@ static void write_field(struct page *page, const char *name, const json_t *field
     const uint64_t odd = page_count(bad, "nan") + page_count(bad, "+inf") + page_count(bad, "-inf");
     const struct hub_view caption = page_url(page, "%n rows, %n not finite; %r", page_count(field, "count"),
                                              odd, page_text(field, "origin"));
-    const struct page_table table = {HUB_VIEW(""), caption};
+    const struct page_scrolled_table table = {caption};
     const struct page_details folded = {hub_view_of(name)};
     const struct page_details_open unfolded = {hub_view_of(name)};
     if (open)
@@ -104,7 +104,7 @@ static void write_field(struct page *page, const char *name, const json_t *field
     page_link(out, &(struct page_link){
                        page_url(page, "@/d/%p/~statistics?field=%s#field", page_id(page), hub_view_of(name)),
                        HUB_VIEW("Distribution")});
-    page_table_begin(out, &table);
+    page_scrolled_table_begin(out, &table);
     page_thead_begin(out, NULL);
     for (size_t i = 0; i < HUB_COUNT(heads) - 1; i++)
         page_th(out, &(struct page_th){i ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
@@ -113,7 +113,7 @@ static void write_field(struct page *page, const char *name, const json_t *field
     page_tbody_begin(out, NULL);
     write_dims(page, field);
     page_tbody_end(out, NULL);
-    page_table_end(out, &table);
+    page_scrolled_table_end(out, &table);
     if (open)
         page_details_open_end(out, &unfolded);
     else

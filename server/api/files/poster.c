@@ -6,12 +6,14 @@
 #include "storage/text/uri.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-/* The name of the first camera with a video. */
+/* The name of the first camera with a video, and without a backslash: no address of the hub has one. */
 static enum hub_status take_first(void *user, const struct hub_found_media *media, struct hub_error *err)
 {
     char **name = user;
-    return *name || media->file == HUB_NONE ? HUB_OK : hub_dup(name, media->camera, err);
+    const bool passed = *name || media->file == HUB_NONE || strchr(media->camera, '\\');
+    return passed ? HUB_OK : hub_dup(name, media->camera, err);
 }
 
 static const struct hub_dataset_field *first_picture(const struct hub_dataset *dataset)
