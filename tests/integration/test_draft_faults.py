@@ -366,7 +366,7 @@ class Push:
             assert os.path.exists(there) and ask(hub, "POST", self.draft + "/commit").json()["commit"] == self.commit
         elif self.draft and ask(hub, "GET", self.draft).json()["state"] == "open":
             have = {f["path"]: f["offset"] for f in ask(hub, "GET", self.draft + "/files").json()["items"]}
-            assert all(have.get(path, 0) >= at for path, at in self.came.items()), (have, self.came)
+            assert not (lost := {path: (have.get(path), at) for path, at in self.came.items() if have.get(path, 0) < at}), lost
 
 
 class Beside(threading.Thread):
