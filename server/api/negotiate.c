@@ -68,20 +68,26 @@ const struct hub_representation *hub_negotiate_named(enum hub_representation_lis
     return as;
 }
 
+static enum hub_status no_such_format(const struct hub_request *request, const struct hub_offer *offer,
+                                      struct hub_error *err)
+{
+    char list[HUB_REPRESENTATIONS_CHARS];
+    hub_representations_list(offer->list, false, list);
+    return hub_request_wrong(request, "format", err, "format must be one of %s", list);
+}
+
 enum hub_status hub_negotiate(const struct hub_request *request, const struct hub_offer *offer,
                               const struct hub_representation **out, struct hub_error *err)
 {
     const char *accept = hub_request_header(request, "Accept");
-    char list[HUB_REPRESENTATIONS_CHARS];
     bool named = false;
     *out = hub_representations_next(offer->list, NULL);
     for (unsigned i = 0; i < request->query_count; i++) {
         if (!hub_view_is(request->query[i].name, "format"))
             continue;
         const struct hub_representation *as = hub_negotiate_named(offer->list, request->query[i].value);
-        hub_representations_list(offer->list, false, list);
         if (!as && !offer->filter)
-            return hub_request_wrong(request, "format", err, "format must be one of %s", list);
+            return no_such_format(request, offer, err);
         *out = as ? as : *out;
         named |= as != NULL;
     }

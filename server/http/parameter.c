@@ -15,8 +15,8 @@
 
 const struct hub_parameter *hub_parameter_find(const struct hub_parameter *const *rows, struct hub_view name)
 {
-    for (; *rows; rows++)
-        if (!(*rows)->in_path && hub_view_is(name, (*rows)->name))
+    for (; *rows; rows++) /* the first letter tells most of them apart */
+        if ((*rows)->name[0] == name.data[0] && !(*rows)->in_path && hub_view_is(name, (*rows)->name))
             return *rows;
     return NULL;
 }
@@ -49,30 +49,34 @@ bool hub_parameter_ignores_others(const struct hub_parameter *const *rows)
 
 static struct hub_view first_value(const struct hub_request *request, const char *name)
 {
+    const struct hub_view wanted = hub_view_of(name);
     for (unsigned i = 0; i < request->query_count; i++)
-        if (hub_view_is(request->query[i].name, name))
+        if (hub_view_equal(request->query[i].name, wanted))
             return request->query[i].value;
     return (struct hub_view){NULL, 0};
 }
 
 static const struct hub_parameter *row_of(const struct hub_request *request, const char *name)
 {
-    const struct hub_parameter *row =
-        request->parameters ? hub_parameter_find(request->parameters, hub_view_of(name)) : NULL;
-    assert(row || !request->parameters); /* else a handler reads what its route does not list */
-    return row;
+    return request->parameters ? hub_parameter_find(request->parameters, hub_view_of(name)) : NULL;
+}
+
+/* Otherwise a handler reads what its route does not list. */
+static bool is_listed(const struct hub_request *request, const char *name)
+{
+    return !request->parameters || row_of(request, name);
 }
 
 struct hub_view hub_request_query(const struct hub_request *request, const char *name)
 {
-    (void)row_of(request, name);
+    assert(is_listed(request, name));
     return first_value(request, name);
 }
 
 struct hub_view hub_request_if_taken(const struct hub_request *request, const char *name)
 {
-    const bool taken = !request->parameters || hub_parameter_find(request->parameters, hub_view_of(name));
-    return taken ? first_value(request, name) : (struct hub_view){NULL, 0};
+    const struct hub_view value = first_value(request, name);
+    return value.data && is_listed(request, name) ? value : (struct hub_view){NULL, 0};
 }
 
 const char *hub_request_any(const struct hub_request *request, const char *const *names, size_t count)
@@ -96,18 +100,20 @@ static bool read_whole(struct hub_view text, int64_t *out)
 
 bool hub_request_int(const struct hub_request *request, const char *name, int64_t *value)
 {
+    const struct hub_view text = hub_request_query(request, name);
+    if (text.data)
+        return read_whole(text, value);
     const struct hub_parameter *row = row_of(request, name);
-    const struct hub_view text = first_value(request, name);
-    if (!text.data && row && row->preset)
+    if (row && row->preset)
         *value = strtoll(row->preset, NULL, 10);
-    return text.data && read_whole(text, value);
+    return false;
 }
 
 int hub_request_choice(const struct hub_request *request, const char *name)
 {
-    const struct hub_parameter *row = row_of(request, name);
-    const struct hub_view text = first_value(request, name);
-    return row && text.data ? word_index(row, text) : -1;
+    const struct hub_view text = hub_request_query(request, name);
+    const struct hub_parameter *row = text.data ? row_of(request, name) : NULL;
+    return row ? word_index(row, text) : -1;
 }
 
 static bool read_flag(struct hub_view text, bool *out)
@@ -140,9 +146,10 @@ static bool read_list(const struct hub_parameter *row, struct hub_view text, uns
 
 unsigned hub_request_list(const struct hub_request *request, const char *name)
 {
-    const struct hub_parameter *row = row_of(request, name);
+    const struct hub_view text = hub_request_query(request, name);
+    const struct hub_parameter *row = text.data ? row_of(request, name) : NULL;
     unsigned list = 0;
-    return row && read_list(row, first_value(request, name), &list) ? list : 0;
+    return row && read_list(row, text, &list) ? list : 0;
 }
 
 /* ---- what is wrong ---- */

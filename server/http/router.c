@@ -87,6 +87,15 @@ static bool has_any(const struct hub_request *request, const char *names)
     return any;
 }
 
+/* Bytes of the literal at `p` in a pattern, if it is this segment; else 0. */
+static size_t literal(const char *p, struct hub_view segment)
+{
+    for (size_t i = 0; i < segment.size; i++)
+        if (p[i] != segment.data[i] || p[i] == '\0' || p[i] == '/' || p[i] == '?')
+            return 0;
+    return p[segment.size] == '\0' || p[segment.size] == '/' || p[segment.size] == '?' ? segment.size : 0;
+}
+
 static bool match(struct hub_request *request, const char *pattern)
 {
     size_t text_used = request->text_used;
@@ -95,20 +104,20 @@ static bool match(struct hub_request *request, const char *pattern)
     const char *p = pattern;
     while (*p == '/' && p[1]) {
         p++;
-        size_t size = strcspn(p, "/?");
         if (*p == '{') {
-            struct hub_view name = {p + 1, size - 2};
+            struct hub_view name = {p + 1, strcspn(p + 1, "}")};
             unsigned n = span(request, name, at);
             if (n == 0 || !capture(request, name, at, at + n))
                 break;
             at += n;
+            p = name.data + name.size + 1;
         } else {
-            if (at == request->segment_count ||
-                !hub_view_equal(request->segments[at], (struct hub_view){p, size}))
+            const size_t size = at < request->segment_count ? literal(p, request->segments[at]) : 0;
+            if (!size)
                 break;
             at++;
+            p += size;
         }
-        p += size;
     }
     const bool slash = p > pattern && strcmp(p, "/") == 0; /* and not "/" itself */
     if (*p == '?' && has_any(request, p))
