@@ -287,38 +287,36 @@ static enum hub_status check_file(const struct hub_response *response, struct hu
                                                              : HUB_OK;
 }
 
-enum hub_status hub_exchange_run(struct hub_exchange *x)
+/* Before its handler is called: is it answered already, as nobody waits for it or nobody could answer it? */
+static bool is_over(struct hub_exchange *x)
 {
+    const bool first = !x->request.may_block;
     if (atomic_load_explicit(&x->watch.abandoned, memory_order_relaxed)) {
         hub_exchange_fail(x, HUB_CANCELLED, HUB_PROBLEM_DRAINING, "the client is gone");
-        return HUB_OK;
+        return true;
     }
-    if (!x->request.may_block) {
+    if (first) {
         x->request.body = hub_buf_view(&x->body);
         hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
-        if (x->parsed) {
-            x->close = true;
-            hub_exchange_problem(x, x->parsed);
-            return HUB_OK;
-        }
-        if (must_shed(x)) {
-            atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
-            x->close = true;
-            hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many connections: try again");
-            return HUB_OK;
-        }
-        if (x->request.sink) { /* the rest of the body is taken on a worker */
-            x->request.wait = (struct hub_wait){.on = HUB_WAIT_WORKER};
-            return requeue(x);
-        }
     } else if (x->request.sink && x->body.size) {
         hub_body_take(x);
-        if (x->parsed) {
-            x->close = true;
-            hub_exchange_problem(x, x->parsed);
-            return HUB_OK;
-        }
     }
+    if (x->parsed) {
+        x->close = true;
+        hub_exchange_problem(x, x->parsed);
+        return true;
+    }
+    if (!first || !must_shed(x))
+        return false;
+    atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
+    x->close = true;
+    hub_exchange_fail(x, HUB_BUSY, HUB_PROBLEM_OVERLOADED, "too many connections: try again");
+    return true;
+}
+
+/* The handler is called anew: nothing of an earlier call is left. */
+static enum hub_status call_handler(struct hub_exchange *x)
+{
     x->error.status = HUB_OK;
     x->error.problem = HUB_PROBLEM_NONE;
     x->error.detail[0] = x->error.parameter[0] = '\0';
@@ -326,13 +324,17 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->request.wait = (struct hub_wait){0};
     if (!x->request.local && !for_probes(x)) /* the admin is answered when memory is short, too */
         hub_response_meter(&x->response, x->http->options.budget, &x->request);
-    enum hub_status st = hub_route_call(x->route, &x->request, &x->response, &x->error);
+    const enum hub_status st = hub_route_call(x->route, &x->request, &x->response, &x->error);
     if (st == HUB_AGAIN && x->request.wait.on == HUB_WAIT_BYTES)
         keep_memory(x);
     else
         return_grant(x);
-    if (st == HUB_AGAIN && may_wait(x))
-        return requeue(x);
+    return st;
+}
+
+/* What the handler answered, ready to be sent. */
+static void finish(struct hub_exchange *x, enum hub_status st)
+{
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, HUB_PROBLEM_INTERNAL,
                          "the handler returned HUB_AGAIN although it may block");
@@ -340,13 +342,27 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         st = check_file(&x->response, &x->error);
     if (!st && ((x->names_server && !x->is_known_name) || hub_request_is_personal(&x->request)))
         st = hub_response_private(&x->response, &x->error);
-    if (st)
+    if (st) {
         hub_exchange_problem(x, st);
-    else
+    } else {
         hub_response_end_line(&x->response);
-    if (!st)
         hub_response_charge(&x->response, x->http->options.budget, x->request.client);
+    }
     x->step = HUB_STEP_ANSWERED;
+}
+
+enum hub_status hub_exchange_run(struct hub_exchange *x)
+{
+    if (is_over(x))
+        return HUB_OK;
+    if (!x->request.may_block && x->request.sink) { /* the rest of the body is taken on a worker */
+        x->request.wait = (struct hub_wait){.on = HUB_WAIT_WORKER};
+        return requeue(x);
+    }
+    const enum hub_status st = call_handler(x);
+    if (st == HUB_AGAIN && may_wait(x))
+        return requeue(x);
+    finish(x, st);
     return HUB_OK;
 }
 
