@@ -15,6 +15,7 @@
 #include "server/service/declared_access.h"
 #include "server/service/mirror_rules.h"
 #include "server/service/routes.h"
+#include "server/service/sockets.h"
 #include "server/service/tidier.h"
 #include "storage/base/lru.h"
 #include "storage/inspect/inspect.h"
@@ -272,71 +273,10 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
     return hub_mirrors_start(&options, &app->mirrors, err);
 }
 
-static struct hub_words words_of(const struct hub_list *list)
-{
-    return (struct hub_words){(const char *const *)list->items, list->count};
-}
-
-static struct hub_access_table *take_access(struct hub_app *app)
-{
-    return hub_live_access_get(app->access);
-}
-
 static enum hub_status open_figures(struct hub_service *service, struct hub_error *err)
 {
     service->routes = hub_routes_with_open_figures();
     return hub_allocated(service->routes, err);
-}
-
-/* The routes, to all of the network, or over the control socket: there are those marked local too. */
-static enum hub_status start_http(struct hub_service *service, struct hub_http_options *options,
-                                  struct hub_http **out, struct hub_error *err)
-{
-    struct hub_app *app = &service->app;
-    options->app = app;
-    options->routes = service->routes ? service->routes : hub_routes;
-    options->protocols = hub_protocols;
-    options->budget = app->budget;
-    options->access = take_access;
-    return hub_http_start(options, out, err);
-}
-
-/* Without an address all of the hub is at the control socket. */
-static enum hub_status start_public(struct hub_service *service, const struct hub_config *config,
-                                    struct hub_error *err)
-{
-    struct hub_http_options options = {.address = config->address,
-                                       .control = config->address ? NULL : config->state,
-                                       .port = config->port,
-                                       .event_threads = (unsigned)config->event_threads,
-                                       .workers = (unsigned)config->workers,
-                                       .queue = (unsigned)config->queue,
-                                       .connections = service->limits.connections,
-                                       .connections_per_client = (unsigned)config->connections_per_client,
-                                       .trust = {.cors = words_of(&config->cors),
-                                                 .hosts = words_of(&config->hosts),
-                                                 .proxies = words_of(&config->trusted_proxies),
-                                                 .public_url = config->public_url,
-                                                 .user_header = config->auth_header,
-                                                 .groups_header = config->auth_groups_header,
-                                                 .insecure_writes = config->insecure_writes,
-                                                 .read_only = config->read_only},
-                                       .tries = {(uint32_t)config->tries, (uint32_t)config->tries_ms},
-                                       .log = config->access_log ? service->app.log : NULL};
-    return start_http(service, &options, &service->app.http, err);
-}
-
-/* For the admin of this machine: few connections, one thread. */
-static enum hub_status start_control(struct hub_service *service, const struct hub_config *config,
-                                     struct hub_error *err)
-{
-    struct hub_http_options options = {.control = config->state,
-                                       .event_threads = 1,
-                                       .workers = 1,
-                                       .queue = 64,
-                                       .connections = service->limits.control,
-                                       .trust = {.read_only = config->read_only}};
-    return start_http(service, &options, &service->app.control, err);
 }
 
 static void log_damaged(void *user, const char *id, const char *detail)
@@ -401,10 +341,11 @@ enum hub_status hub_service_open(struct hub_service *service, const struct hub_c
         HUB_TRY(hub_pushes_start(app, &app->pushes, err));
     if (config->metrics_open)
         HUB_TRY(open_figures(service, err));
-    HUB_TRY(start_public(service, config, err));
+    const struct hub_route *routes = service->routes ? service->routes : hub_routes;
+    HUB_TRY(hub_sockets_open_public(app, config, &service->limits, routes, err));
     HUB_TRY(start_measurer(app, config, err));
     if (config->address)
-        HUB_TRY(start_control(service, config, err));
+        HUB_TRY(hub_sockets_open_control(app, config, &service->limits, routes, err));
     if (!app->read_only)
         HUB_TRY(hub_tidier_start(app, &service->tidier, err));
     return hub_announcer_start(app, &service->announcer, err);
