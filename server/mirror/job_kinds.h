@@ -3,6 +3,7 @@
 #define HUB_MIRROR_JOB_KINDS_H
 
 #include "storage/base/error.h"
+#include "storage/truth/jobs.h"
 
 struct hub_mirror_work;
 
@@ -38,11 +39,29 @@ struct hub_job_kind_row {
 };
 
 enum { HUB_JOB_TRIES = 8 };
+
+/* KIND(name, unit, lane, work, flags, tries, given up, failed) */
+/* clang-format off */
+#define HUB_JOB_KINDS(KIND) \
+    KIND("inspect", "parts", NONE, NULL, 0, 0, NULL, NULL) \
+    KIND("hash", "bytes", NONE, NULL, 0, 0, NULL, NULL) \
+    KIND("measure", "parts", NONE, NULL, 0, 0, NULL, NULL) \
+    KIND("statistics", "parts", NONE, NULL, 0, 0, NULL, NULL) \
+    KIND(HUB_JOB_MIRROR, "datasets", LISTS, hub_mirror_pass, PASS, 0, NULL, hub_mirror_pass_failed) \
+    KIND(HUB_JOB_TRANSFER, "bytes", MIRRORS, hub_mirror_copy, COPY, 0, NULL, NULL) \
+    KIND(HUB_JOB_PULL, "bytes", PULLS, hub_mirror_copy, PULL, 1, when_requested, NULL) \
+    KIND(HUB_JOB_CHECK, "bytes", CHECKS, hub_check_job, SHOWN, 0, NULL, NULL) \
+    KIND(HUB_JOB_ADOPT, "bytes", ADOPTIONS, hub_adopt_job, SHOWN, 1, when_asked_for, NULL) \
+    HUB_JOB_KINDS_OUTSIDE(KIND)
+/* Other programs work at these. */
+#define HUB_JOB_KINDS_OUTSIDE(KIND) \
+    KIND("import", "bytes", MIRRORS, NULL, SHOWN, 0, NULL, NULL) \
+    KIND("export", "bytes", MIRRORS, NULL, SHOWN, 0, NULL, NULL)
+/* clang-format on */
+
 extern const struct hub_job_kind_row hub_job_kinds[]; /* a row without a name ends it */
-/** All names in the order of the table, and those of kinds that other programs work at. */
-#define HUB_JOB_KIND_WORDS                                                                                   \
-    "inspect hash measure statistics mirror transfer pull " HUB_JOB_KINDS_OUTSIDE " check adopt"
-#define HUB_JOB_KINDS_OUTSIDE "import export"
+/** Of such a list: the names, each with a blank behind, as one literal. */
+#define HUB_JOB_KIND_WORD(name, ...) name " "
 
 /** NULL: there is none of this name. */
 const struct hub_job_kind_row *hub_job_kind_find(const char *name);

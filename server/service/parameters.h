@@ -342,13 +342,13 @@ ROW(files_limit, WHOLE, "limit", "limit=10", "At most this many files and folder
     .least = 1, .most = 1000);
 ROW(episodes, TEXT, "episodes", "episodes=0:2",
     "Numbers of episodes and ranges of them, as Python slices them: `0:10,15,20:`.");
-ROW(job_kind, WORD, "kind", "kind=inspect", "Only this kind.", .words = HUB_JOB_KIND_WORDS);
+ROW(job_kind, WORD, "kind", "kind=inspect", "Only this kind.", .words = HUB_JOB_KINDS(HUB_JOB_KIND_WORD));
 ROW(job_state, WORD, "state", "state=done", "Only this state.", .words = "waiting running done failed");
 
 /* ---- for the admin ---- */
 
-ROW(import_kind, WORD, "kind", "kind=import", "What is done.", .words = HUB_JOB_KINDS_OUTSIDE,
-    .required = true);
+ROW(import_kind, WORD, "kind", "kind=import", "What is done.",
+    .words = HUB_JOB_KINDS_OUTSIDE(HUB_JOB_KIND_WORD), .required = true);
 ROW(import_target, TEXT, "target", "target=lab", "What it is done to.", .required = true);
 ROW(job_action, WORD, "do", "do=stop",
     "keep: the lease goes on; end: it is done; stop: whoever does it stops.", .words = "keep end stop");

@@ -162,10 +162,10 @@ Test(lanes, each_kind_of_job_is_one_row)
         cr_assert_eq(kind, hub_job_kind_find(kind->name), "%s", kind->name);
         cr_expect_not_null(kind->unit, "%s", kind->name);
         cr_expect(!kind->work || kind->lane, "%s", kind->name);
-        sprintf(words + strlen(words), "%s%s", *words ? " " : "", kind->name);
+        sprintf(words + strlen(words), "%s ", kind->name);
         if (kind->lane && !kind->work)
-            sprintf(outside + strlen(outside), "%s%s", *outside ? " " : "", kind->name);
+            sprintf(outside + strlen(outside), "%s ", kind->name);
     }
-    cr_expect_str_eq(words, HUB_JOB_KIND_WORDS);
-    cr_expect_str_eq(outside, HUB_JOB_KINDS_OUTSIDE);
+    cr_expect_str_eq(words, HUB_JOB_KINDS(HUB_JOB_KIND_WORD));
+    cr_expect_str_eq(outside, HUB_JOB_KINDS_OUTSIDE(HUB_JOB_KIND_WORD));
 }
