@@ -63,8 +63,8 @@ static int save_table(struct cli *cli, uint64_t limit)
 {
     const char *path = output_path(cli);
     const char *own = cli->values[OPT_CSV] ? "csv" : cli->values[OPT_JSON] ? "json" : path ? NULL : "csv";
-    const char *format = output_format(cli, "csv json jsonl arrow arrow-file npz", own);
-    const bool text = format && (strcmp(format, "csv") == 0 || strncmp(format, "json", 4) == 0);
+    const char *format = output_format(cli, HUB_TABLE_VALUES, own);
+    const bool text = format && output_is_text(format);
     struct episodes_args args = {
         .id = cli->arguments[0],
         .query = {.size = sizeof args.query,

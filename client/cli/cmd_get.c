@@ -13,8 +13,6 @@ static bool is_archive(const struct cli *cli)
     return cli->count == 2 && strcmp(cli->arguments[1], "archive.tar") == 0;
 }
 
-#define FORMATS "json npy npz csv arrow arrow-file jsonl raw image"
-
 /* The path of "ID files/PATH", or NULL. */
 static const char *file_of(const struct cli *cli)
 {
@@ -117,7 +115,7 @@ int cli_get(struct cli *cli)
         return cli_error(CLI_USAGE, "a video cannot be combined with fields: get it alone");
     const char *format = whole   ? cli->arguments[1]
                          : video ? "mp4"
-                                 : output_format(cli, FORMATS, path ? NULL : "json");
+                                 : output_format(cli, HUB_TABLE_NONE, path ? NULL : "json");
     if (!format)
         return CLI_USAGE;
     if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &args.slice))
@@ -125,7 +123,7 @@ int cli_get(struct cli *cli)
                          cli_clean(cli->values[OPT_ROWS]));
     args.format = format;
     /* in a pipe a file comes as it is, to the last byte */
-    const bool text = file ? cli->terminal && is_text_file(file) : strcmp(format, "json") == 0;
+    const bool text = file ? cli->terminal && is_text_file(file) : output_is_text(format);
     if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
     int code = own_hub_connect(cli, &args.id);

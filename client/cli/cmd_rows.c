@@ -15,11 +15,6 @@ static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink
     return minari_all_rows_get(cli->client, args->id, &args->query, sink, sink_user, info, err);
 }
 
-static bool is_text(const char *format)
-{
-    return strcmp(format, "csv") == 0 || strcmp(format, "jsonl") == 0;
-}
-
 /* --start, --stop and --step. False after an error message. */
 static bool steps_of(const struct cli *cli, struct minari_slice *out)
 {
@@ -35,8 +30,7 @@ static bool steps_of(const struct cli *cli, struct minari_slice *out)
 
 int cli_rows(struct cli *cli)
 {
-    const char *path = output_path(cli),
-               *format = output_format(cli, "npz csv arrow arrow-file jsonl", path ? NULL : "csv");
+    const char *path = output_path(cli), *format = output_format(cli, HUB_TABLE_ROWS, path ? NULL : "csv");
     struct rows_args args = {.id = cli->arguments[0],
                              .query = {.size = sizeof args.query,
                                        .fields = cli->arguments + 1,
@@ -51,7 +45,7 @@ int cli_rows(struct cli *cli)
                                        .step_where = cli->values[OPT_STEP_WHERE],
                                        .valid = cli->values[OPT_VALID],
                                        .format = format}};
-    const bool text = format && is_text(format);
+    const bool text = format && output_is_text(format);
     struct minari_all_rows_query *query = &args.query;
     if (!format || !output_fits(cli, path, text, format) ||
         !cli_part(cli, &query->partition, &query->partition_seed, &query->part) ||

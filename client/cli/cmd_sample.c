@@ -16,8 +16,7 @@ static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink
 
 int cli_sample(struct cli *cli)
 {
-    const char *path = output_path(cli),
-               *format = output_format(cli, "npz arrow arrow-file", path ? NULL : "npz");
+    const char *path = output_path(cli), *format = output_format(cli, HUB_TABLE_WINDOWS, path ? NULL : "npz");
     struct sample_args args = {.id = cli->arguments[0],
                                .query = {.size = sizeof args.query,
                                          .fields = cli->arguments + 1,

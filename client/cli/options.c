@@ -4,7 +4,7 @@
 #include "storage/ids/representations.h"
 #include "storage/text/options.h"
 
-#define WORD(name, type, writer, suffixes) "|" #name
+#define WORD(name, ...) "|" #name
 
 #define WITHIN(kind, least, most, otherwise) HUB_OPTION_##kind, 0, otherwise, least, most
 

@@ -5,7 +5,6 @@
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
 #include "client/cli/waiting.h"
-#include "storage/ids/representations.h"
 #include "storage/text/time.h"
 
 #include <dirent.h>
@@ -98,18 +97,20 @@ static bool is_among(const char *word, const char *words)
     return false;
 }
 
-const char *output_format(const struct cli *cli, const char *supported, const char *otherwise)
+#define FORMAT(name, type, writer, table, suffixes) {#name, type, suffixes, HUB_TABLE_##table},
+static const struct {
+    const char *name, *type, *suffixes;
+    enum hub_table_rank table;
+} formats[] = {HUB_REPRESENTATIONS(FORMAT)};
+
+const char *output_format(const struct cli *cli, enum hub_table_rank least, const char *otherwise)
 {
-#define FORMAT(name, type, writer, suffixes) {#name, suffixes},
-    static const struct {
-        const char *name, *suffixes;
-    } formats[] = {HUB_REPRESENTATIONS(FORMAT)};
     const char *path = output_path(cli), *dot = path ? strrchr(path, '.') : NULL;
     char endings[256] = "";
     if (cli->values[OPT_FORMAT])
         return cli->values[OPT_FORMAT];
     for (size_t i = 0, n = 0; path && i < HUB_COUNT(formats); i++) {
-        if (!is_among(formats[i].name, supported) || !*formats[i].suffixes)
+        if (formats[i].table < least || !*formats[i].suffixes)
             continue;
         if (dot && is_among(dot, formats[i].suffixes))
             return formats[i].name;
@@ -121,6 +122,16 @@ const char *output_format(const struct cli *cli, const char *supported, const ch
         cli_hint("give it such a name, or --format");
     }
     return otherwise;
+}
+
+bool output_is_text(const char *format)
+{
+    bool text = false;
+    for (size_t i = 0; i < HUB_COUNT(formats); i++)
+        text |=
+            strcmp(formats[i].name, format) == 0 && (hub_view_starts(hub_view_of(formats[i].type), "text/") ||
+                                                     hub_view_ends(hub_view_of(formats[i].type), "json"));
+    return text;
 }
 
 bool output_fits(const struct cli *cli, const char *path, bool text, const char *format)

@@ -333,8 +333,7 @@ static enum hub_status end(struct hub_table_stream *table, struct hub_buf *out, 
     return hub_buf_add(out, "\xFF\xFF\xFF\xFF\0\0\0\0", 8, err);
 }
 
-const struct hub_stream_writer hub_arrow_stream = {
-    .windows = true, .begin = begin, .rows = add_rows, .end = end, .growth = 4};
+const struct hub_stream_writer hub_arrow_stream = {.begin = begin, .rows = add_rows, .end = end, .growth = 4};
 const struct hub_writer hub_write_arrow = {.several = true,
                                            .memory = hub_encoding_table_memory,
                                            .write = hub_encoding_write_table,

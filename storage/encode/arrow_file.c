@@ -67,7 +67,7 @@ static enum hub_status end(struct hub_table_stream *table, struct hub_buf *out, 
 }
 
 static const struct hub_stream_writer table_writer = {
-    .windows = true, .begin = begin, .rows = add_rows, .end = end, .growth = 4};
+    .begin = begin, .rows = add_rows, .end = end, .growth = 4};
 const struct hub_writer hub_write_arrow_file = {.several = true,
                                                 .memory = hub_encoding_table_memory,
                                                 .write = hub_encoding_write_table,

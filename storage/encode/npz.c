@@ -421,12 +421,8 @@ static enum hub_status end(struct hub_table_stream *t, struct hub_buf *out, stru
     return in_chunk(t, out, finish, err);
 }
 
-static const struct hub_stream_writer table = {.cells = HUB_CELLS_ARRAY,
-                                               .windows = true,
-                                               .begin = begin,
-                                               .column = column,
-                                               .end = end,
-                                               .length = length};
+static const struct hub_stream_writer table = {
+    .cells = HUB_CELLS_ARRAY, .begin = begin, .column = column, .end = end, .length = length};
 const struct hub_writer hub_write_npz = {
     .several = true,
     .memory = hub_encoding_bytes, /* as much again, for a buffer that grows */

@@ -1,15 +1,14 @@
 /* The table of representations, and the words of a refusal. */
 #include "storage/encode/representation.h"
 
-#include "storage/ids/representations.h"
-
 #include <stdio.h>
 
-#define DECLARE(name, type, writer, suffixes) extern const struct hub_writer hub_write_##writer;
+#define DECLARE(name, type, writer, ...) extern const struct hub_writer hub_write_##writer;
 HUB_REPRESENTATIONS(DECLARE)
 
-#define ROW(name, type, writer, suffixes) {#name, type, &hub_write_##writer},
-const struct hub_representation hub_representations[] = {HUB_REPRESENTATIONS(ROW){NULL, NULL, NULL}};
+#define ROW(name, type, writer, table, suffixes) {#name, type, &hub_write_##writer, HUB_TABLE_##table},
+const struct hub_representation hub_representations[] = {
+    HUB_REPRESENTATIONS(ROW){NULL, NULL, NULL, HUB_TABLE_NONE}};
 
 const struct hub_representation *hub_representation_named(const char *name)
 {
@@ -26,20 +25,19 @@ bool hub_representation_is_of_rows(const struct hub_representation *as)
 
 bool hub_representation_is_listed(enum hub_representation_list which, const struct hub_representation *as)
 {
-    const struct hub_stream_writer *table = as->writer->table;
     switch (which) {
     case HUB_LIST_ALL:
         return true;
     case HUB_LIST_OF_SEVERAL:
         return as->writer->several;
     case HUB_LIST_OF_VALUES:
-        return table;
+        return as->table >= HUB_TABLE_VALUES;
     case HUB_LIST_OF_ROWS:
-        return table && (table->rows || table->windows);
+        return as->table >= HUB_TABLE_ROWS;
     case HUB_LIST_OF_WINDOWS:
-        return table && table->windows;
+        return as->table == HUB_TABLE_WINDOWS;
     case HUB_LIST_OF_PAGES:
-        return table && table->lists;
+        return as->writer->table && as->writer->table->lists;
     }
     return false;
 }

@@ -8,6 +8,7 @@
 
 #include "storage/encode/encode.h"
 #include "storage/encode/table_stream.h"
+#include "storage/ids/representations.h"
 
 #define HUB_ENCODE_MAX_BYTES (1 * GIB) /* of the rows in one answer */
 
@@ -31,6 +32,7 @@ struct hub_representation {
     const char *name;       /* as ?format= has it */
     const char *media_type; /* as Accept has it */
     const struct hub_writer *writer;
+    enum hub_table_rank table; /* where there is one, the writer has `table` */
 };
 
 /** An answer that is being made. */

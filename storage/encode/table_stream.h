@@ -87,8 +87,7 @@ enum hub_stream_cells {
 /** All append. NULL members: nothing is written there. */
 struct hub_stream_writer {
     enum hub_stream_cells cells;
-    bool windows; /* it has columns of windows */
-    bool lists;   /* lists of documents come so as well: whole, or a line an item */
+    bool lists; /* lists of documents come so as well: whole, or a line an item */
     enum hub_status (*begin)(struct hub_table_stream *table, struct hub_buf *out, struct hub_error *err);
     /** A block of all columns, of `rows` rows each, which may be changed to little-endian in place. */
     enum hub_status (*rows)(struct hub_table_stream *table, struct hub_rows *columns, uint64_t rows,

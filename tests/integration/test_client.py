@@ -691,6 +691,9 @@ def test_tables_on_a_terminal(cli):
     assert code == 0 and "┏" in seen and "\x1b" not in seen
     code, seen = on_terminal(cli, "get", "D4RL/door/human-v2", "0", "rewards", "--format", "npy")
     assert code == 2 and "is binary" in seen
+    for format in ["csv", "jsonl"]:
+        code, seen = on_terminal(cli, "get", "D4RL/door/human-v2", "0", "rewards", "--format", format)
+        assert code == 0 and "rewards" in seen
 
 
 def test_the_bar_on_a_terminal_and_lines_elsewhere(tmp_path):

@@ -5,19 +5,19 @@
 #include "server/api/datasets/documents.h"
 #include "server/api/datasets/remote.h"
 #include "server/api/datasets/returns.h"
+#include "server/api/negotiate.h"
 #include "server/api/reply.h"
 #include "server/api/tables/lines.h"
 
 /* How only tables are written. */
 static enum hub_status check_form(const struct hub_request *request, struct hub_error *err)
 {
-    static const char *const forms[] = {"csv", "arrow", "arrow-file", "npz"};
     for (unsigned i = 0; i < request->query_count; i++)
-        for (size_t k = 0; k < HUB_COUNT(forms); k++)
-            if (hub_view_is(request->query[i].name, "format") &&
-                hub_view_is(request->query[i].value, forms[k]))
-                return hub_request_wrong(request, "format", err,
-                                         "a table needs columns=, with names separated by commas");
+        if (hub_view_is(request->query[i].name, "format") &&
+            hub_negotiate_named(HUB_LIST_OF_VALUES, request->query[i].value) &&
+            !hub_negotiate_named(HUB_LIST_OF_PAGES, request->query[i].value))
+            return hub_request_wrong(request, "format", err,
+                                     "a table needs columns=, with names separated by commas");
     return HUB_OK;
 }
 
