@@ -9,11 +9,18 @@
 
 enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
 
+static bool is_below(const char *path, const char *below)
+{
+    for (; *below && *path == *below; path++)
+        below++;
+    return !*below;
+}
+
 /* An endpoint that is set with a slash at its end makes two of the first of a path. */
 static const char *without_second_slash(const struct hub_protocol *protocol, const char *target)
 {
     for (; target[0] == '/' && target[1] == '/' && protocol && protocol->below; protocol++)
-        if (protocol->below[1] && hub_view_starts(hub_view_of(target + 1), protocol->below))
+        if (protocol->below[1] && is_below(target + 1, protocol->below))
             return target + 1;
     return target;
 }
@@ -156,7 +163,7 @@ static const struct hub_protocol *protocol_of(const struct hub_http_options *opt
 {
     const struct hub_protocol *protocol = options->protocols;
     for (; protocol && protocol->below; protocol++) {
-        if (!hub_view_starts(hub_view_of(request->target), protocol->below))
+        if (!is_below(request->target, protocol->below))
             continue;
         const bool deep = request->segment_count + request->trailing_slash > 1;
         if (protocol->below[1] || (deep && !hub_route_begins(options->routes, request->segments[0])))
@@ -172,7 +179,7 @@ static const struct hub_problem_shape *shape_of(const struct hub_http_options *o
 {
     if (hub_accepts_html(request))
         for (const struct hub_protocol *p = options->protocols; p && p->below; p++)
-            if (hub_view_starts(hub_view_of(request->target), p->below))
+            if (is_below(request->target, p->below))
                 return p->for_people ? p->for_people : protocol ? protocol->shape : NULL;
     return protocol ? protocol->shape : NULL;
 }

@@ -317,9 +317,8 @@ static void take_older_names(struct hub_request *request)
 
 /* Does the route take this one, and is it given once? */
 static enum hub_status check_name(const struct hub_request *request, const struct hub_param *param,
-                                  struct hub_error *err)
+                                  const struct hub_parameter *row, struct hub_error *err)
 {
-    const struct hub_parameter *row = hub_parameter_find(request->parameters, param->name);
     if (hub_parameter_ignores_others(request->parameters))
         return HUB_OK;
     if (!row)
@@ -333,15 +332,16 @@ static enum hub_status check_name(const struct hub_request *request, const struc
 
 enum hub_status hub_request_check(struct hub_request *request, struct hub_error *err)
 {
+    const struct hub_parameter *rows[HUB_MAX_QUERY];
+    const struct hub_param *query = request->query;
     take_older_names(request);
-    for (unsigned i = 0; i < request->query_count; i++)
-        HUB_TRY(check_name(request, &request->query[i], err));
     for (unsigned i = 0; i < request->query_count; i++) {
-        const struct hub_param *param = &request->query[i];
-        const struct hub_parameter *row = hub_parameter_find(request->parameters, param->name);
-        if (row)
-            HUB_TRY(check_type(request, row, param->value, err));
+        rows[i] = hub_parameter_find(request->parameters, query[i].name);
+        HUB_TRY(check_name(request, &query[i], rows[i], err));
     }
+    for (unsigned i = 0; i < request->query_count; i++)
+        if (rows[i])
+            HUB_TRY(check_type(request, rows[i], query[i].value, err));
     for (const struct hub_parameter *const *row = request->parameters; *row; row++)
         if ((*row)->required && !first_value(request, (*row)->name).size)
             return hub_request_wrong(request, (*row)->name, err, "this resource needs %s=, as %s",

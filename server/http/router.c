@@ -87,13 +87,11 @@ static bool has_any(const struct hub_request *request, const char *names)
     return any;
 }
 
-/* Bytes of the literal at `p` in a pattern, if it is this segment; else 0. */
-static size_t literal(const char *p, struct hub_view segment)
+/* The end of the segment of a pattern; only behind the last one stand names of parameters. */
+static const char *segment_end(const char *p)
 {
-    for (size_t i = 0; i < segment.size; i++)
-        if (p[i] != segment.data[i] || p[i] == '\0' || p[i] == '/' || p[i] == '?')
-            return 0;
-    return p[segment.size] == '\0' || p[segment.size] == '/' || p[segment.size] == '?' ? segment.size : 0;
+    const char *end = strchrnul(p, '/');
+    return *end ? end : strchrnul(p, '?');
 }
 
 static bool match(struct hub_request *request, const char *pattern)
@@ -104,20 +102,21 @@ static bool match(struct hub_request *request, const char *pattern)
     const char *p = pattern;
     while (*p == '/' && p[1]) {
         p++;
+        const char *end = segment_end(p);
+        const size_t size = (size_t)(end - p);
         if (*p == '{') {
-            struct hub_view name = {p + 1, strcspn(p + 1, "}")};
+            struct hub_view name = {p + 1, size - 2};
             unsigned n = span(request, name, at);
             if (n == 0 || !capture(request, name, at, at + n))
                 break;
             at += n;
-            p = name.data + name.size + 1;
         } else {
-            const size_t size = at < request->segment_count ? literal(p, request->segments[at]) : 0;
-            if (!size)
+            if (at == request->segment_count ||
+                !hub_view_equal(request->segments[at], (struct hub_view){p, size}))
                 break;
             at++;
-            p += size;
         }
+        p = end;
     }
     const bool slash = p > pattern && strcmp(p, "/") == 0; /* and not "/" itself */
     if (*p == '?' && has_any(request, p))
