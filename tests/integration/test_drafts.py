@@ -1,11 +1,13 @@
 """Datasets that are pushed: whole and inspected, or not at all."""
 import base64
 import concurrent.futures
+import fcntl
 import hashlib
 import http.client
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -533,6 +535,24 @@ def test_one_draft_twice_at_once(hub, tmp_path, fixture, allow):
         assert {a.status for a in answers} == {200}, [a.body for a in answers]
         assert len({a.body for a in answers}) == 1, [a.body for a in answers]
         assert len(ask(hub, "GET", f"/api/v1/datasets/lab/new-v{i}/~revisions").json()["items"]) == 1
+
+
+def test_many_commits_that_wait(hub):
+    """While one has the draft, or its place, those that wait take no thread: another draft is inspected and published meanwhile."""
+    draft, other = push(hub, ARM, "lab/new-v0"), push(hub, DOOR, "lab/other-v0")
+    commit = lambda which: ask(hub, "POST", which + "/commit")
+    held = os.open(f"{hub.root}/.minari-hub/drafts/{draft.rpartition('/')[2]}", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    with concurrent.futures.ThreadPoolExecutor(64) as pool:
+        waiting = [pool.submit(commit, draft) for _ in range(64)]
+        in_flight = lambda: re.search(r"^minari_hub_http_requests_in_flight (\d+)", ask(hub, "GET", "/metrics").body.decode(), re.M)[1]
+        until(lambda: int(in_flight()) >= 64)
+        assert commit(other).status == 200
+        assert not any(w.done() for w in waiting)
+        os.close(held)
+        answers = [w.result() for w in waiting]
+    assert {a.status for a in answers} == {200} and len({a.body for a in answers}) == 1, [a.body for a in answers]
+    assert len(ask(hub, "GET", "/api/v1/datasets/lab/new-v0/~revisions").json()["items"]) == 1
 
 
 def test_a_power_cut(tmp_path):

@@ -3,12 +3,14 @@
 #include "server/api/drafts/stated.h"
 #include "server/api/drafts/tidy.h"
 #include "server/api/handlers.h"
+#include "storage/text/time.h"
 #include "storage/truth/verdicts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_BYTES = 1024 * 1024 };
+enum { ANSWER_BYTES = 1024 * 1024, OTHERS_MS = 10000, SOON_MS = 20, LATE_MS = 500 };
 
 /* ---- what was published before ---- */
 
@@ -95,6 +97,36 @@ static enum hub_status publish(struct hub_publishing *c, struct hub_response *re
     return st;
 }
 
+/* ---- one after the other ---- */
+
+struct waiting {
+    int64_t since_ms;
+};
+
+/* Those who wait take no thread: they come again at first soon, then less often. */
+static enum hub_status await_other(struct hub_request *request, struct hub_error *err)
+{
+    struct hub_file_fetch *nothing = NULL; /* comes: its time is over before */
+    const int64_t now_ms = hub_time_mono_ms();
+    struct waiting *w = request->state;
+    if (!w) {
+        HUB_TRY(hub_new(&w, 1, sizeof *w, err));
+        w->since_ms = now_ms;
+        request->state = w;
+        request->free_state = free;
+    }
+    HUB_TRY(hub_fetch_new(&nothing, err));
+    hub_fetch_put(nothing); /* the share of a source */
+    return hub_await_held(request, nothing,
+                          now_ms + HUB_MIN(SOON_MS + (now_ms - w->since_ms) / 4, (int64_t)LATE_MS));
+}
+
+static int64_t until_ms(const struct hub_request *request)
+{
+    const struct waiting *w = request->state;
+    return w ? w->since_ms + OTHERS_MS : INT64_MAX;
+}
+
 enum hub_status hub_draft_commit(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
@@ -107,7 +139,10 @@ enum hub_status hub_draft_commit(struct hub_request *request, struct hub_respons
     c.as_broken = hub_request_choice(request, "allow") == 0;
     c.as_files = hub_request_choice(request, "allow") == 1;
     HUB_TRY(hub_draft_of(request, &c.row, err));
-    HUB_TRY(publish(&c, response, err));
+    c.until_ms = until_ms(request);
+    const enum hub_status st = publish(&c, response, err);
+    if (st)
+        return st == HUB_AGAIN ? await_other(request, err) : st;
     if (!c.made.id[0])
         HUB_TRY(recall(&c, err));
     return answer(&c, response, err);

@@ -139,17 +139,45 @@ static void await_other(const struct hub_publishing *c)
 
 /* ---- publishing ---- */
 
+/* Another one has the draft, or its place, because of `why`. HUB_OK: look again. */
+static enum hub_status await_turn(const struct hub_publishing *c, int64_t end_ms, const struct hub_error *why,
+                                  struct hub_error *err)
+{
+    if (hub_time_mono_ms() > end_ms)
+        return hub_pass(HUB_BUSY, why, err);
+    if (c->until_ms)
+        return HUB_AGAIN;
+    nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+    return HUB_OK;
+}
+
+static int64_t end_of_wait_ms(const struct hub_publishing *c)
+{
+    return c->until_ms ? c->until_ms : hub_time_mono_ms() + OTHERS_MS;
+}
+
 /* Of several drafts for one place one is published at a time; the next one finds the head of that. */
 static enum hub_status claim(struct hub_publishing *c, struct hub_error *err)
 {
-    const int64_t end_ms = hub_time_mono_ms() + OTHERS_MS;
+    const int64_t end_ms = end_of_wait_ms(c);
     for (;;) {
         struct hub_error why = {0};
         const enum hub_status st = hub_draft_claim(c->app->truth, &c->row, c->commit, &why);
-        if (st != HUB_BUSY || hub_time_mono_ms() > end_ms)
+        if (st != HUB_BUSY)
             return st ? hub_pass(st, &why, err) : HUB_OK;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
+        HUB_TRY(await_turn(c, end_ms, &why, err));
     }
+}
+
+/* A request that is to come again finds it before the inspection, which would be done each time. */
+static enum hub_status await_place(const struct hub_publishing *c, struct hub_error *err)
+{
+    struct hub_commit base = {.dataset = c->row.dataset};
+    struct hub_error why = {0};
+    memcpy(base.id, c->row.base, sizeof base.id);
+    if (!c->until_ms || hub_commit_is_at_rest(c->app->truth, &base, &why) != HUB_BUSY)
+        return HUB_OK; /* what else is wrong is found when the place is claimed */
+    return await_turn(c, c->until_ms, &why, err);
 }
 
 static uint64_t listed_serial(const struct hub_publishing *c)
@@ -225,14 +253,13 @@ static enum hub_status work(struct hub_publishing *c, struct hub_error *err)
 /* A file is put into its tree meanwhile, or another request publishes it. */
 static enum hub_status await_lock(const struct hub_publishing *c, struct hub_error *err)
 {
-    const int64_t end_ms = hub_time_mono_ms() + OTHERS_MS;
-    while (!hub_draft_try_lock(&c->draft)) {
-        if (hub_time_mono_ms() > end_ms)
-            return hub_fail_as(err, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
-                               "another request is publishing the draft: the same commit again, in a moment, "
-                               "is answered with what came of that");
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000}, NULL);
-    }
+    const int64_t end_ms = end_of_wait_ms(c);
+    struct hub_error why = {0};
+    (void)hub_fail_as(&why, HUB_BUSY, HUB_PROBLEM_DRAFT_BUSY,
+                      "another request is publishing the draft: the same commit again, in a moment, is "
+                      "answered with what came of that");
+    while (!hub_draft_try_lock(&c->draft))
+        HUB_TRY(await_turn(c, end_ms, &why, err));
     return HUB_OK;
 }
 
@@ -264,6 +291,7 @@ enum hub_status hub_publishing_run(struct hub_publishing *c, struct hub_error *e
         return HUB_OK;
     if (c->draft.tree < 0)
         return hub_fail(err, HUB_NOT_FOUND, "the files of the draft '%s' do not exist any more", c->row.id);
+    HUB_TRY(await_place(c, err));
     HUB_TRY(hub_draft_turn(c->app->truth, c->row.id, HUB_DRAFT_OPEN, HUB_DRAFT_COMMITTING, err));
     const enum hub_status st = work(c, err);
     if (st)
