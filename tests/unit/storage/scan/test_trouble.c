@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 
-enum { PATIENCE_MS = 60000 };
+enum { PATIENCE_MS = 200000 }; /* of a busy machine: six seconds of a processor are used up */
 
 static char *root, *state;
 static struct hub_catalog *catalog;
@@ -71,7 +71,7 @@ static void set_up(void)
     root = scan_directory();
     state = scan_directory();
     limits = (struct hub_inspector_options)HUB_INSPECTOR_OPTIONS_INIT;
-    limits.wall_ms = 50000; /* what does not sleep has done by then, however busy the machine is */
+    limits.wall_ms = 150000; /* what does not sleep has done by then, however busy the machine is */
     jobs = 2;
     turn_ms = 0;
 }
@@ -84,7 +84,7 @@ static void tear_down(void)
     scan_remove(state);
 }
 
-TestSuite(trouble, .init = set_up, .fini = tear_down, .timeout = 100);
+TestSuite(trouble, .init = set_up, .fini = tear_down, .timeout = 250);
 
 static struct hub_scan_progress progress(void)
 {
