@@ -184,6 +184,8 @@ static void keep_digests(struct adoption *a)
 {
     for (uint32_t i = 0; i < a->files.files.count; i++)
         a->digests[i].stamp = a->files.stamps[i];
+    for (uint32_t i = 0; i < a->files.files.count; i++) /* whoever changed it, it is that of the commit now */
+        (void)!hub_damage_clear(a->o->truth, a->summary->root, a->digests[i].path, NULL);
     (void)!hub_digests_store(a->o->truth, a->summary->root, a->digests, a->files.files.count, NULL);
 }
 

@@ -1,5 +1,6 @@
 /* One file of a check: what is known of it, what is read, and what is done about it. See check_run.h. */
 #include "server/mirror/check_run.h"
+#include "server/mirror/edited.h"
 
 #include "storage/base/order.h"
 #include "storage/text/number.h"
@@ -285,14 +286,17 @@ static void describe(const struct subject *s, bool bad, char out[300])
 /* Somebody changed its mode first, as an editor does: it is a file like any other since, and is served. */
 static enum hub_status deal_with_edit(struct hub_check_run *c, struct subject *s, struct hub_error *err)
 {
-    char what[300];
-    snprintf(what, sizeof what,
-             "somebody changed it in place: it has %" PRIu64
-             " bytes and the SHA-256 %.16s..., commit %.7s has "
-             "%" PRIu64 " and %.16s...",
-             s->stamp.size, s->digests.sha256, c->commit, s->of->size, s->want.sha256);
-    hub_check_note_of(c, s->of, s->file->path, "object-changed", what);
-    return keep_digests(c, s, err);
+    char why[HUB_EDITED_BYTES];
+    const struct hub_hashed_file file = {.root = c->summary->root,
+                                         .dataset = c->summary->id,
+                                         .folder = c->summary->path,
+                                         .path = s->path,
+                                         .stamp = s->stamp,
+                                         .sha256 = s->digests.sha256};
+    const enum hub_status st =
+        hub_edited_put(c->w->mirrors->options.truth, &file, c->commit, s->of, why, err);
+    hub_check_note_of(c, s->of, s->file->path, "object-changed", why);
+    return st ? st : keep_digests(c, s, err);
 }
 
 static enum hub_status deal_with_damage(struct hub_check_run *c, struct subject *s, bool bad,

@@ -42,7 +42,7 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(dataset, file);
     HUB_CLEANUP(hub_closep) int fd = -1;
     struct stat st;
-    if (!hub_damage_each(o->truth, w->root, NULL, NULL, NULL) || !path ||
+    if (!hub_damage_count(o->truth, w->root, NULL) || !path ||
         hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) || fstat(fd, &st))
         return false;
     const struct hub_stamp stamp = hub_stamp_of(&st);

@@ -10,6 +10,7 @@
 #include "server/api/visible.h"
 #include "server/http/budget.h"
 #include "server/http/server.h"
+#include "server/mirror/edited.h"
 #include "server/mirror/mirror.h"
 #include "server/service/announce.h"
 #include "server/service/declared_access.h"
@@ -284,6 +285,12 @@ static void log_damaged(void *user, const char *id, const char *detail)
     hub_announce_mirror(user, &(struct hub_mirror_event){HUB_CHECK_DAMAGED, "", id, detail});
 }
 
+static void look_for_edit(void *user, const struct hub_hashed_file *file)
+{
+    const struct hub_app *app = user;
+    hub_edited_look(app->truth, app->roots, file);
+}
+
 static void log_unread(void *user, const char *id, const char *detail)
 {
     const struct hub_app *app = user;
@@ -299,6 +306,7 @@ static enum hub_status start_hasher(struct hub_app *app, const struct hub_config
                                                .store = app->store,
                                                .idle = idle,
                                                .damaged = log_damaged,
+                                               .hashed = look_for_edit,
                                                .unread = log_unread,
                                                .user = app};
     return config->hash == HUB_HASH_OFF ? HUB_OK : hub_digest_queue_start(&options, &app->hasher, err);

@@ -37,7 +37,7 @@ enum hub_status hub_side_open(const struct hub_rows_context *context, const stru
     if (!part->side)
         return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_INTERNAL, "part '%s' has no side data", part->name);
     /* the index does not say which files the side data was made of */
-    if (hub_damage_each(context->truth, dataset->summary->root, dataset->summary->path, NULL, NULL))
+    if (hub_damage_count(context->truth, dataset->summary->root, dataset->summary->path))
         return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_FILE_DAMAGED,
                            "a file of '%s' is damaged, and these rows may come from it; the problems of the "
                            "dataset say more",

@@ -165,6 +165,20 @@ static enum hub_status quarantine(struct hub_digest_queue *h, const struct hash_
     return hub_fail(err, HUB_CORRUPT, "the file has changed");
 }
 
+static void report_hashed(struct hub_digest_queue *h, const struct hash_request *w,
+                          const struct hub_file_digests *digests)
+{
+    HUB_CLEANUP(file_owner_dispose) struct file_owner owner = {0};
+    find_owner(h, w, &owner);
+    if (owner.id && *owner.id && owner.folder)
+        h->options.hashed(h->options.user, &(struct hub_hashed_file){.root = w->root,
+                                                                     .dataset = owner.id,
+                                                                     .folder = owner.folder,
+                                                                     .path = w->path,
+                                                                     .stamp = w->stamp,
+                                                                     .sha256 = digests->sha256});
+}
+
 /* A copied file must match the digests that came with it. */
 static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_request *w,
                                  struct hub_file *file, const struct hub_file_digests *stored,
@@ -178,7 +192,10 @@ static enum hub_status hash_open(struct hub_digest_queue *h, const struct hash_r
     HUB_TRY(hub_digests_end(&hasher, &digests, err));
     if (!hub_digests_agree(stored, &digests))
         return quarantine(h, w, stored, &digests, err);
-    return hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err);
+    HUB_TRY(hub_digest_store(h->options.truth, w->root, w->path, &w->stamp, &digests, err));
+    if (h->options.hashed)
+        report_hashed(h, w, &digests);
+    return HUB_OK;
 }
 
 /* A disk that does not give what is on it is reported once for each file. */

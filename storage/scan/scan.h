@@ -139,6 +139,14 @@ void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void 
 /* ---- hashing (hash.c) ---- */
 
 struct hub_digest_queue;
+/** A file of a dataset, and what it was hashed to. */
+struct hub_hashed_file {
+    uint32_t root;
+    const char *dataset, *folder; /* the id; where the dataset lies below the root */
+    const char *path;             /* below the root */
+    struct hub_stamp stamp;
+    const char *sha256; /* hex */
+};
 struct hub_hasher_options {
     struct hub_catalog *catalog;
     struct hub_truth *truth;
@@ -147,6 +155,8 @@ struct hub_hasher_options {
     /** NULL, or a file is not what its digests say, though nobody changed it: it is not served any more
      * (damage.h). `id` of its dataset, or "". Called on the hasher's thread. */
     void (*damaged)(void *user, const char *id, const char *detail);
+    /** NULL, or a file of a dataset was hashed. Called on the hasher's thread. */
+    void (*hashed)(void *user, const struct hub_hashed_file *file);
     /** NULL, or the same of a file that could not be read: once, until it could be. */
     void (*unread)(void *user, const char *id, const char *detail);
     void *user;

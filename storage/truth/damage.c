@@ -28,6 +28,11 @@ void hub_damages_free(struct hub_damages *damages)
     free(damages);
 }
 
+const char *hub_damage_code(const struct hub_damage *damage)
+{
+    return damage->served ? "object-changed" : "file-damaged";
+}
+
 /* ---- in memory; damage_lock held ---- */
 
 static int order(const struct hub_damage *d, uint32_t root, const char *path)
@@ -99,10 +104,11 @@ enum hub_status hub_damage_check(struct hub_truth *truth, uint32_t root, const c
     HUB_CLEANUP(unlock) pthread_mutex_t *held = lock(truth);
     (void)held;
     const uint32_t i = lower_bound_damage(truth->damages, root, path, &there);
-    if (!there || !hub_stamp_equal(&truth->damages->items[i].stamp, stamp))
+    const struct hub_damage *found = there ? &truth->damages->items[i] : NULL;
+    if (!found || found->served || !hub_stamp_equal(&found->stamp, stamp))
         return HUB_OK;
     return hub_fail_as(err, HUB_CORRUPT, HUB_PROBLEM_FILE_DAMAGED, "'%.200s' is damaged: %s", path,
-                       truth->damages->items[i].why);
+                       found->why);
 }
 
 enum hub_status hub_damage_admit(void *truth, uint32_t root, const char *path, const struct hub_stamp *stamp,
@@ -130,6 +136,18 @@ uint32_t hub_damage_each(struct hub_truth *truth, uint32_t root, const char *dat
     return count;
 }
 
+static void count_unserved(void *user, const struct hub_damage *damage)
+{
+    *(uint32_t *)user += !damage->served;
+}
+
+uint32_t hub_damage_count(struct hub_truth *truth, uint32_t root, const char *dataset)
+{
+    uint32_t count = 0;
+    (void)hub_damage_each(truth, root, dataset, count_unserved, &count);
+    return count;
+}
+
 uint64_t hub_damage_generation(const struct hub_truth *truth)
 {
     return atomic_load(&truth->damage_stored);
@@ -145,7 +163,8 @@ static enum hub_status read_one(struct hub_truth *truth, struct hub_stmt *stmt, 
                                       .stamp = {.size = (uint64_t)hub_stmt_int(stmt, 3),
                                                 .mtime_ns = (uint64_t)hub_stmt_int(stmt, 4),
                                                 .tag = (uint64_t)hub_stmt_int(stmt, 5)},
-                                      .why = hub_stmt_text(stmt, 6)};
+                                      .why = hub_stmt_text(stmt, 6),
+                                      .served = hub_stmt_int(stmt, 7)};
     return damage.root == HUB_NONE ? HUB_OK : insert(truth, &damage, err);
 }
 
@@ -154,8 +173,8 @@ enum hub_status hub_damages_load(struct hub_truth *truth, struct hub_error *err)
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_new(&truth->damages, 1, sizeof *truth->damages, err));
-    HUB_TRY(hub_db_prepare(truth->db, "SELECT root, path, dataset, size, mtime_ns, tag, why FROM damaged",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        truth->db, "SELECT root, path, dataset, size, mtime_ns, tag, why, served FROM damaged", &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
@@ -169,10 +188,11 @@ static enum hub_status write(struct hub_truth *truth, const struct hub_damage *d
     HUB_CLEANUP(hub_truth_unlock) struct hub_truth *held = hub_truth_lock(truth);
     struct hub_stmt *stmt;
     char number[16];
-    HUB_TRY(hub_db_prepare(held->db,
-                           "REPLACE INTO damaged (root, path, dataset, size, mtime_ns, tag, found, why)"
-                           " VALUES (?, ?, ?, ?, ?, ?, " HUB_DB_NOW ", ?)",
-                           &stmt, err));
+    HUB_TRY(
+        hub_db_prepare(held->db,
+                       "REPLACE INTO damaged (root, path, dataset, size, mtime_ns, tag, found, why, served)"
+                       " VALUES (?, ?, ?, ?, ?, ?, " HUB_DB_NOW ", ?, ?)",
+                       &stmt, err));
     hub_stmt_bind_text(stmt, 1, hub_roots_key(truth->roots, d->root, number));
     hub_stmt_bind_text(stmt, 2, d->path);
     hub_stmt_bind_text(stmt, 3, d->dataset);
@@ -180,6 +200,7 @@ static enum hub_status write(struct hub_truth *truth, const struct hub_damage *d
     hub_stmt_bind_int(stmt, 5, (int64_t)d->stamp.mtime_ns);
     hub_stmt_bind_int(stmt, 6, (int64_t)d->stamp.tag);
     hub_stmt_bind_text(stmt, 7, d->why);
+    hub_stmt_bind_int(stmt, 8, d->served);
     return hub_stmt_run(stmt, err);
 }
 

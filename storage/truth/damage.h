@@ -1,7 +1,8 @@
 /**
- * Files that a check found damaged: their bytes are not what they were, and nobody changed them. They are
- * kept in hub.db and in memory, each with the stamp it was found at: a file with another stamp is another
- * file. Safe from any thread.
+ * Files that a check found damaged: their bytes are not what they were, and nobody changed them. Beside them
+ * files of the hub's own that somebody changed in place: they are not those of their commit, and are served
+ * all the same. They are kept in hub.db and in memory, each with the stamp it was found at: a file with
+ * another stamp is another file. Safe from any thread.
  */
 #ifndef HUB_TRUTH_DAMAGE_H
 #define HUB_TRUTH_DAMAGE_H
@@ -14,8 +15,12 @@ struct hub_damage {
     const char *path;    /* below the root */
     const char *dataset; /* the path of the folder it is a file of */
     struct hub_stamp stamp;
+    bool served;     /* it was changed in place: "object-changed", else "file-damaged" */
     const char *why; /* one line: what is wrong, and the remedy */
 };
+
+/** The code of the problem that it is. */
+const char *hub_damage_code(const struct hub_damage *damage);
 
 HUB_MUST_USE enum hub_status hub_damage_put(struct hub_truth *truth, const struct hub_damage *damage,
                                             struct hub_error *err);
@@ -35,6 +40,8 @@ typedef void (*hub_damage_each_fn)(void *user, const struct hub_damage *damage);
 /** Those of a dataset, by its path below a root; NULL: all. Sorted by root and path. Returns how many. */
 uint32_t hub_damage_each(struct hub_truth *truth, uint32_t root, const char *dataset, hub_damage_each_fn each,
                          void *user);
+/** How many of them are not served. */
+uint32_t hub_damage_count(struct hub_truth *truth, uint32_t root, const char *dataset);
 /** Forget those that are gone or others by now. Opens files: may block. */
 void hub_damage_refresh(struct hub_truth *truth);
 /** Grows with each change since the start: for answers that are kept ready. */

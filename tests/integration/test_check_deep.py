@@ -28,6 +28,10 @@ def found(result):
     return {(f["dataset"], f["path"], f["what"]) for f in result["findings"]}
 
 
+def changes(hub):
+    return [p for p in hub.get("/api/v1/problems?limit=1000").json()["items"] if p["code"] == "object-changed"]
+
+
 @pytest.fixture
 def hub(tmp_path):
     with serve(tmp_path) as hub:
@@ -85,8 +89,10 @@ def test_changed_in_place(hub):
     listed(hub)
     changed = check(hub.state, "--json", code=5)
     assert found(changed) == {(ID, "notes.txt", "object-changed")}
-    until(lambda: "object-changed" in [p["code"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"]])
+    assert [p["path"] for p in changes(hub)] == ["notes.txt"] and f"commit {b[:7]} has 6 and" in changes(hub)[0]["detail"]
+    until(lambda: [p["path"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"] if p["code"] == "object-changed"] == ["notes.txt"])
     assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/{DATA}").status == 200
+    assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").body == b"edited"
     other = hub.root / "lab/other-v0"
     path = next(p for p in tree(other) if p.endswith(".parquet"))
     before = os.stat(other / path)
@@ -99,6 +105,28 @@ def test_changed_in_place(hub):
     assert adopt(hub, ID, "--json")["adopted"] == 1
     assert found(check(hub.state, ID, "--json")) == set()
     until(lambda: "object-changed" not in [p["code"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"]])
+    assert changes(hub) == []
+
+
+def test_who_reads_a_file_that_was_changed_in_place(tmp_path):
+    """The first who reads it finds it: no check is needed, and a start does not forget it. What was published mends it."""
+    with serve(tmp_path) as hub:
+        published(hub)
+        notes, total = hub.root / ID / "notes.txt", hub.get("/api/v1/problems").json()["total"]
+        os.rename(notes, tmp_path / "published")
+        notes.write_bytes(b"edited")
+        until(lambda: ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").status == 200 and changes(hub))
+        (found,) = changes(hub)
+        assert (found["dataset"], found["path"]) == (ID, "notes.txt") and "check --deep --from DIR" in found["detail"]
+        assert "files-changed" in [a["code"] for a in hub.get("/api/v1/status").json()["alerts"]]
+        assert hub.get("/api/v1/problems").json()["total"] == total + 2, "the file, and the alert"
+        assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").body == b"edited"
+        assert "damaged" not in hub.dataset(ID)
+    with serve(tmp_path) as hub:
+        hub.wait_indexed()
+        assert [p["path"] for p in changes(hub)] == ["notes.txt"]
+        os.rename(tmp_path / "published", notes)
+        until(lambda: changes(hub) == [])
 
 
 def test_objects_of_repos(hub, tmp_path):

@@ -161,7 +161,7 @@ enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_
 static bool has_problems(const struct hub_datasets *l, const struct hub_summary *summary)
 {
     return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED ||
-           summary->costly || hub_damage_each(l->truth, summary->root, summary->path, NULL, NULL);
+           summary->costly || hub_damage_count(l->truth, summary->root, summary->path);
 }
 
 /* A prefix ends at a boundary only if it says so: "door" also finds door-human, "D4RL/" the namespace. */

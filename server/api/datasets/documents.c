@@ -40,7 +40,7 @@ static uint64_t states_of(const struct hub_snapshot *snapshot, const struct hub_
 
 void hub_summary_write(struct hub_json *json, struct hub_truth *truth, const struct hub_summary *summary)
 {
-    const uint32_t damaged = hub_damage_each(truth, summary->root, summary->path, NULL, NULL);
+    const uint32_t damaged = hub_damage_count(truth, summary->root, summary->path);
     const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
     hub_json_put_text(json, "id", summary->id);
     hub_put_if_set(json, "namespace", summary->ns);
@@ -182,20 +182,23 @@ static enum hub_status write_content(struct hub_json *json, struct hub_truth *tr
 struct damage_members {
     struct hub_json *json;
     size_t folder; /* bytes of a path before the file's own */
+    bool changed;  /* some of them in place */
 };
 
 static void put_damaged(void *user, const struct hub_damage *damage)
 {
-    const struct damage_members *d = user;
+    struct damage_members *d = user;
     hub_json_object(d->json);
-    hub_json_put_text(d->json, "code", "file-damaged");
+    hub_json_put_text(d->json, "code", hub_damage_code(damage));
     hub_put_path(d->json, "path", damage->path + d->folder);
     hub_json_put_text(d->json, "detail", damage->why);
-    hub_json_put_text(d->json, "costs", hub_problem_cost_name(HUB_COSTS_EPISODES));
+    if (!damage->served)
+        hub_json_put_text(d->json, "costs", hub_problem_cost_name(HUB_COSTS_EPISODES));
     hub_json_end_object(d->json);
+    d->changed |= damage->served;
 }
 
-/* Somebody changed them in place, as their owner may: they are served as they are. */
+/* Files came or went, or nobody found yet which were changed in place: they are served as they are. */
 static void put_changed(struct hub_json *json, const struct hub_commit *head)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf detail = HUB_BUF_INIT(8 * KIB);
@@ -216,10 +219,10 @@ static void write_problems(struct hub_json *json, struct hub_truth *truth, const
                            const struct hub_commit *head, const char *content, struct hub_view found)
 {
     const struct hub_summary *summary = state->dataset->summary;
-    struct damage_members d = {json, strlen(summary->path) + (*summary->path != '\0')};
+    struct damage_members d = {json, strlen(summary->path) + (*summary->path != '\0'), false};
     hub_json_put_array(json, "problems");
     (void)hub_damage_each(truth, summary->root, summary->path, put_damaged, &d);
-    if (*head->tree && *content && strcmp(head->tree, content) != 0)
+    if (!d.changed && *head->tree && *content && strcmp(head->tree, content) != 0)
         put_changed(json, head);
     if (found.size > 2) /* without its brackets */
         hub_json_raw(json, (struct hub_view){found.data + 1, found.size - 2});

@@ -366,7 +366,7 @@ static enum hub_status check_damage(struct hub_truth *truth, const struct hub_da
 {
     const struct hub_summary *summary = dataset->summary;
     char path[PATH_MAX];
-    if (!hub_damage_each(truth, summary->root, summary->path, NULL, NULL))
+    if (!hub_damage_count(truth, summary->root, summary->path))
         return HUB_OK;
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         HUB_TRY(hub_files_path(dataset, &dataset->files[i], path, err));

@@ -63,8 +63,7 @@ void hub_file_put_damage(struct hub_json *json, struct hub_truth *truth, const s
     const struct hub_summary *summary = dataset->summary;
     struct hub_error why = {0};
     char path[PATH_MAX];
-    if (hub_damage_each(truth, summary->root, summary->path, NULL, NULL) &&
-        !hub_files_path(dataset, file, path, NULL) &&
+    if (hub_damage_count(truth, summary->root, summary->path) && !hub_files_path(dataset, file, path, NULL) &&
         hub_damage_check(truth, summary->root, path, &file->stamp, &why))
         hub_json_put_text(json, "damaged", why.detail);
 }

@@ -111,11 +111,30 @@ static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *ou
 
 static void add_damage(const struct hub_app *app, struct hub_alerts *out)
 {
-    const uint32_t count = hub_damage_each(app->truth, 0, NULL, NULL, NULL);
+    const uint32_t count = hub_damage_count(app->truth, 0, NULL);
     if (count)
         add(out, "files-damaged",
             "%u files are damaged and are not served: `minari-hub problems` names them, `minari-hub check "
             "--repair` fetches copied ones again",
+            count);
+}
+
+static void count_edited(void *user, const struct hub_damage *damage)
+{
+    *(uint32_t *)user += damage->served;
+}
+
+static void add_edited(const struct hub_app *app, struct hub_alerts *out)
+{
+    uint32_t count = 0;
+    (void)hub_damage_each(app->truth, 0, NULL, count_edited, &count);
+    if (count)
+        add(out, "files-changed",
+            "%u files that were published here were changed in place, and are served as they are: "
+            "`minari-hub "
+            "problems` names them, `minari-hub check --deep --from DIR` says where the published ones can "
+            "come "
+            "from, `minari-hub adopt ID` makes a commit of what is there",
             count);
 }
 
@@ -250,6 +269,7 @@ void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
     add_state(app, &progress, out);
     add_scanner(&progress, out);
     add_damage(app, out);
+    add_edited(app, out);
     add_unread(app, out);
     add_unmeasured(app, out);
     add_rules(app, out);

@@ -102,14 +102,15 @@ static void put_damaged(void *user, const struct hub_damage *damage)
     struct problems_page *l = d->listing;
     if (d->at++ < d->skip || !l->left)
         return;
-    const struct hub_problem problem = {.code = HUB_VIEW("file-damaged"),
+    const struct hub_problem problem = {.code = hub_view_of(hub_damage_code(damage)),
                                         .path = hub_view_of(damage->path + d->folder),
                                         .detail = hub_view_of(damage->why)};
     put(l, l->dataset, &problem, NULL);
     l->left--;
 }
 
-/* Damaged files. How many problems there are before those that the inspection found. */
+/* Files that are damaged, or were changed in place. How many problems there are before those that the
+ * inspection found. */
 static uint32_t put_extra(struct problems_page *l, const struct hub_summary *summary, uint32_t skip)
 {
     struct damage_page d = {l, blocks(summary), skip, strlen(summary->path) + (*summary->path != '\0')};
