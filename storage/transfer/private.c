@@ -69,6 +69,14 @@ static int try_folder(int root, const char *name, bool make, bool last)
     return -1;
 }
 
+/* The candidate is somebody else's, or is no folder, or does not exist: there is another one to try. A disk
+ * that fails or is full says nothing of whose it is, and what was put into another one would be missed
+ * here. */
+static bool is_another(int errnum)
+{
+    return errnum == ENOENT || errnum == EPERM || errnum == EACCES || errnum == ENOTDIR || errnum == ELOOP;
+}
+
 enum hub_status hub_private_open(const char *root, bool make, struct hub_private *out, struct hub_error *err)
 {
     char own[48];
@@ -78,8 +86,8 @@ enum hub_status hub_private_open(const char *root, bool make, struct hub_private
         return hub_fail_errno(err, errno, "'%s' cannot be opened", root);
     snprintf(own, sizeof own, HUB_PRIVATE_DIR "-%u", (unsigned)geteuid());
     const char *const names[] = {HUB_PRIVATE_DIR, own};
-    int why = 0;
-    for (size_t i = 0; i < HUB_COUNT(names) && out->folder < 0; i++) {
+    int why = ENOENT;
+    for (size_t i = 0; i < HUB_COUNT(names) && out->folder < 0 && is_another(why); i++) {
         const int n = snprintf(out->path, sizeof out->path, "%s/%s", root, names[i]);
         if (n < 0 || n >= (int)sizeof out->path - 300)
             return hub_fail(err, HUB_INVALID, "the root's path is too long");

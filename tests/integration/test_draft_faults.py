@@ -491,6 +491,22 @@ def test_the_disk_fails_for_a_while(tmp_path, kinds, error):
     print(f"{kinds} fail from one of {count} moments on: {refused} commits were refused, and done when the disk was well")
 
 
+def test_the_first_folder_that_cannot_be_made(tmp_path):
+    """A draft is not put elsewhere for that, where nobody finds it: it is refused, and opened when the disk is well."""
+    shim = Shim(str(tmp_path), "minari-hub", "M")
+    with serve(tmp_path, "--hash", "off", prefix=shim.prefix) as hub:
+        hub.wait_indexed()
+        order = lambda: ask(hub, "POST", "/api/v1/drafts", json.dumps({"id": "lab/new-v0"}))
+        for moment in range(1, 4):
+            shim.at(moment, errno.EIO)
+            refused = order()
+            assert refused.status == 500 and shim.where.startswith(f"{hub.root}/.minari-hub"), (moment, refused.status, shim.where)
+            assert not [name for name in os.listdir(hub.root) if name.startswith(".minari-hub-")], moment
+        shim.at(0)
+        draft = order().headers["Location"]
+        assert ask(hub, "GET", draft + "/files").json()["items"] == [] and put(hub, draft, "a", b"x").status == 201
+
+
 def test_files_wait_for_no_disk(tmp_path):
     """Before its commit a draft may be lost in a power cut: a thousand small files are not a thousand syncs."""
     shim = Shim(str(tmp_path), "minari-hub", "FS")
