@@ -287,7 +287,7 @@ static void describe(const struct subject *s, bool bad, char out[300])
 static enum hub_status deal_with_edit(struct hub_check_run *c, struct subject *s, struct hub_error *err)
 {
     char why[HUB_EDITED_BYTES];
-    const struct hub_hashed_file file = {.root = c->summary->root,
+    const struct hub_hash_result file = {.root = c->summary->root,
                                          .dataset = c->summary->id,
                                          .folder = c->summary->path,
                                          .path = s->path,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum hub_status hub_edited_put(struct hub_truth *truth, const struct hub_hashed_file *file,
+enum hub_status hub_edited_put(struct hub_truth *truth, const struct hub_hash_result *file,
                                const char *commit, const struct hub_file_facts *of,
                                char why[HUB_EDITED_BYTES], struct hub_error *err)
 {
@@ -36,7 +36,7 @@ enum hub_status hub_edited_put(struct hub_truth *truth, const struct hub_hashed_
 
 /* Of the dataset that lies there. */
 static bool read_head(struct hub_truth *truth, const struct hub_roots *roots,
-                      const struct hub_hashed_file *file, struct hub_record *record, struct hub_commit *head)
+                      const struct hub_hash_result *file, struct hub_record *record, struct hub_commit *head)
 {
     if (hub_commit_head(truth, file->dataset, head, NULL) || head->kind == HUB_COMMIT_DELETE ||
         head->root != file->root || strcmp(head->path, file->folder) != 0)
@@ -46,7 +46,7 @@ static bool read_head(struct hub_truth *truth, const struct hub_roots *roots,
 }
 
 void hub_edited_look(struct hub_truth *truth, const struct hub_roots *roots,
-                     const struct hub_hashed_file *file)
+                     const struct hub_hash_result *file)
 {
     HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
     HUB_CLEANUP(hub_commit_dispose) struct hub_commit head = {0};

@@ -285,7 +285,7 @@ static void log_damaged(void *user, const char *id, const char *detail)
     hub_announce_mirror(user, &(struct hub_mirror_event){HUB_CHECK_DAMAGED, "", id, detail});
 }
 
-static void look_for_edit(void *user, const struct hub_hashed_file *file)
+static void look_for_edit(void *user, const struct hub_hash_result *file)
 {
     const struct hub_app *app = user;
     hub_edited_look(app->truth, app->roots, file);

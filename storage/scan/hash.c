@@ -171,7 +171,7 @@ static void report_hashed(struct hub_digest_queue *h, const struct hash_request 
     HUB_CLEANUP(file_owner_dispose) struct file_owner owner = {0};
     find_owner(h, w, &owner);
     if (owner.id && *owner.id && owner.folder)
-        h->options.hashed(h->options.user, &(struct hub_hashed_file){.root = w->root,
+        h->options.hashed(h->options.user, &(struct hub_hash_result){.root = w->root,
                                                                      .dataset = owner.id,
                                                                      .folder = owner.folder,
                                                                      .path = w->path,

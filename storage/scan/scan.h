@@ -140,7 +140,7 @@ void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void 
 
 struct hub_digest_queue;
 /** A file of a dataset, and what it was hashed to. */
-struct hub_hashed_file {
+struct hub_hash_result {
     uint32_t root;
     const char *dataset, *folder; /* the id; where the dataset lies below the root */
     const char *path;             /* below the root */
@@ -156,7 +156,7 @@ struct hub_hasher_options {
      * (damage.h). `id` of its dataset, or "". Called on the hasher's thread. */
     void (*damaged)(void *user, const char *id, const char *detail);
     /** NULL, or a file of a dataset was hashed. Called on the hasher's thread. */
-    void (*hashed)(void *user, const struct hub_hashed_file *file);
+    void (*hashed)(void *user, const struct hub_hash_result *file);
     /** NULL, or the same of a file that could not be read: once, until it could be. */
     void (*unread)(void *user, const char *id, const char *detail);
     void *user;
