@@ -10,13 +10,15 @@ const number = (canvas) => {
 };
 const numbers = (page, selector) => page.$$eval(selector, (all, source) => { const read = new Function(`return ${source}`)(); return all.map((c) => (c.matches(".drawn") ? read(c) : null)); }, String(number));
 const spent = (page) => page.evaluate(() => performance.getEntriesByType("resource").filter((e) => /[?&](poster|format=image)/.test(e.name)).reduce((sum, e) => sum + e.transferSize, 0));
-// how far it shifts, and what
+// a slow machine lays a table out while it still comes: what shifts then is no poster's doing
+const note_painted = (page) => page.addInitScript(() => addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(() => { window.painted = performance.now(); }))));
+// how far it shifts once all of it was painted, and what
 const shifts = (page) => page.evaluate(() => new Promise((done) => {
   const found = [], what = ({ node }) => `${node?.nodeName} ${node?.className ?? node?.textContent}`.slice(0, 60);
-  new PerformanceObserver((list) => { for (const e of list.getEntries()) found.push({ by: e.value, what: e.sources.map(what) }); }).observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => { for (const e of list.getEntries()) if (e.startTime > window.painted) found.push({ by: e.value, what: e.sources.map(what) }); }).observe({ type: "layout-shift", buffered: true });
   requestAnimationFrame(() => requestAnimationFrame(() => done(found)));
 }));
-// a poster that took its place late would move a row by 0.02 or more; a slow machine paints a page in steps
+// a poster that took its place late would move a row by 0.02 or more
 const shifts_little = (t, where, by) => t.check(by.reduce((sum, s) => sum + s.by, 0) < 0.005, where, "shifts", JSON.stringify(by));
 const all_drawn = (page, selector) => page.waitForFunction((s) => { const all = [...document.querySelectorAll(s)]; return all.length && all.every((c) => c.matches(".drawn, .absent")); }, selector);
 const box = (page, selector) => page.$eval(selector, (e) => { const { left, right, top, bottom } = e.getBoundingClientRect(); return { left, right, top, bottom }; });
@@ -52,6 +54,7 @@ exports.rows = {
   "posters are few bytes until somebody moves, and shift nothing": async (t) => {
     for (const view of ["/", "/d/reel", "/d/reel/episodes", "/d/heavy", "/d/pictures/corridor-v0", "/d/loose/touch"]) {
       const page = await t.open();
+      await note_painted(page);
       await page.goto(t.base + view);
       await page.waitForLoadState("networkidle");
       const bytes = await spent(page);
@@ -93,6 +96,7 @@ exports.rows = {
   "cameras and curves are seen together": async (t) => {
     for (const [width, height] of [[1280, 900], [1920, 1080]]) {
       const page = await t.open({ width, height });
+      await note_painted(page);
       await page.goto(t.base + "/d/reel/episodes/8");
       await page.waitForSelector(".plot.drawn");
       await page.waitForFunction(() => [...document.querySelectorAll(".media video")].every((v) => v.readyState >= 2));
