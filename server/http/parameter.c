@@ -332,7 +332,7 @@ static enum hub_status check_name(const struct hub_request *request, const struc
 
 enum hub_status hub_request_check(struct hub_request *request, struct hub_error *err)
 {
-    const struct hub_parameter *rows[HUB_MAX_QUERY];
+    const struct hub_parameter *rows[HUB_MAX_QUERY] = {0};
     const struct hub_param *query = request->query;
     take_older_names(request);
     for (unsigned i = 0; i < request->query_count; i++) {

@@ -299,7 +299,7 @@ static enum hub_status add_numbers(const struct findings_view *v, struct hub_buf
 }
 
 /* The sparklines of the listed episodes; none where no reward is known. */
-static enum hub_status fetch_sparks(struct findings_view *v)
+static enum hub_status fetch_sparks(struct findings_view *v, json_t **out)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf where = HUB_BUF_INIT(16 * KIB);
@@ -319,11 +319,12 @@ static enum hub_status fetch_sparks(struct findings_view *v)
         json_t *spark = json_object_get(episode, "spark");
         if (!page_text(episode, "spark").size)
             continue;
-        v->sparks = v->sparks ? v->sparks : json_object();
+        *out = *out ? *out : json_object();
         snprintf(key, sizeof key, "%llu", (unsigned long long)page_count(episode, "number"));
-        if (json_object_set(v->sparks, key, spark))
+        if (json_object_set(*out, key, spark))
             return hub_no_memory(v->page->err);
     }
+    v->sparks = *out;
     return HUB_OK;
 }
 
@@ -353,9 +354,7 @@ enum hub_status hub_page_findings(struct hub_request *request, struct hub_respon
     HUB_TRY(page_fetch(&page, api, &findings));
     HUB_TRY(page_fetch_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", id), &statistics));
     struct findings_view v = {&page, findings, statistics, NULL, page_double(findings, "fps")};
-    const enum hub_status st = fetch_sparks(&v);
-    sparks = v.sparks;
-    HUB_TRY(st);
+    HUB_TRY(fetch_sparks(&v, &sparks));
     page_open(&page, page_url(&page, "Odd episodes - %r", id), api);
     page_crumbs(&page, id, "odd episodes");
     page_title(&page.out, &(struct page_title){HUB_VIEW("Odd episodes")});

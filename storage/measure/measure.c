@@ -183,9 +183,11 @@ static bool forget_missing(struct pass *p, const struct hub_block *b)
 /* Of the `rows` of a block that begins at row `from`. */
 static void find_odd(struct pass *p, const struct hub_block *b, uint64_t from, uint64_t rows)
 {
-    for (uint64_t i = 0; isnan(p->odd_at) && i < rows * b->dims; i++)
+    for (uint64_t i = 0; isnan(p->odd_at) && i < rows * b->dims; i++) {
+        const uint64_t row = from + i / b->dims;
         if (!isfinite(b->values[i]))
-            p->odd_at = (double)(from + i / b->dims);
+            p->odd_at = (double)row;
+    }
 }
 
 static enum hub_status fold_rows(struct pass *p, const struct hub_window *window,

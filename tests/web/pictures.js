@@ -28,7 +28,7 @@ const same = (page, field, query) => page.evaluate(async ([selector, asked]) => 
   const shown = (row) => page.waitForFunction(([all, n]) => all.every((one) => document.querySelector(one)?.querySelector("canvas") && document.querySelector(`${one} .n`).textContent === n), [fields.map(figure), String(row)]);
   await moved(1);
   await shown(1);
-  const range = (await page.textContent(`${figure(fields[0])} .range`)).slice(2).replace(" to ", ",");
+  const range = (await Promise.all([".least", ".greatest"].map((end) => page.textContent(`${figure(fields[0])} ${end}`)))).join(",");
   for (const row of [0, 2]) {
     await moved(row);
     await shown(row);
