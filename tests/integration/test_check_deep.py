@@ -92,7 +92,7 @@ def test_changed_in_place(hub):
     assert [p["path"] for p in changes(hub)] == ["notes.txt"] and f"commit {b[:7]} has 6 and" in changes(hub)[0]["detail"]
     until(lambda: [p["path"] for p in ask(hub, "GET", f"/api/v1/datasets/{ID}").json()["problems"] if p["code"] == "object-changed"] == ["notes.txt"])
     assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/{DATA}").status == 200
-    assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").body == b"edited"
+    until(lambda: ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").body == b"edited")
     other = hub.root / "lab/other-v0"
     path = next(p for p in tree(other) if p.endswith(".parquet"))
     before = os.stat(other / path)
@@ -120,7 +120,7 @@ def test_who_reads_a_file_that_was_changed_in_place(tmp_path):
         assert (found["dataset"], found["path"]) == (ID, "notes.txt") and "check --deep --from DIR" in found["detail"]
         assert "files-changed" in [a["code"] for a in hub.get("/api/v1/status").json()["alerts"]]
         assert hub.get("/api/v1/problems").json()["total"] == total + 2, "the file, and the alert"
-        assert ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").body == b"edited"
+        until(lambda: ask(hub, "GET", f"/api/v1/datasets/{ID}/files/notes.txt").body == b"edited")
         assert "damaged" not in hub.dataset(ID)
     with serve(tmp_path) as hub:
         hub.wait_indexed()
