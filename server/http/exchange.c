@@ -321,7 +321,7 @@ static bool is_over(struct hub_exchange *x)
     return true;
 }
 
-/* The handler is called anew: nothing of an earlier call is left. */
+/* The handler is called again: nothing of an earlier call is left. */
 static enum hub_status call_handler(struct hub_exchange *x)
 {
     x->error.status = HUB_OK;

@@ -111,7 +111,7 @@ static bool is_inside(const struct page_lanes *l, const json_t *field)
     return false;
 }
 
-/* Of many numbers that no curve tells anything of: pictures, and how cameras stand. */
+/* Many numbers of which a curve shows nothing: pictures, and how cameras stand. */
 static bool is_better_seen(const json_t *field)
 {
     return page_is_picture(field) || page_is_camera_matrix(field);
