@@ -113,32 +113,33 @@ enum hub_status hub_object_file_link(const struct hub_deposits *deposits, uint32
                : HUB_OK;
 }
 
-enum hub_status hub_object_file_take(const struct hub_deposits *deposits, uint32_t root, int directory,
-                                     const char *path, const uint8_t sha256[HUB_SHA256_BYTES],
-                                     struct hub_error *err)
+/* A name of a file becomes that of its object: the same file twice, or moved. */
+static enum hub_status put(const struct hub_deposits *deposits, uint32_t root, int directory,
+                           const char *path, const uint8_t sha256[HUB_SHA256_BYTES], bool move,
+                           struct hub_error *err)
 {
     HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
     HUB_CLEANUP(hub_closep) int folder = -1;
     char name[HUB_OBJECT_NAME];
     hub_hex(sha256, HUB_SHA256_BYTES, name);
     HUB_TRY(hub_deposits_folder(deposits, root, "objects", true, &place, &folder, err));
-    return linkat(directory, path, folder, name, 0) && errno != EEXIST
-               ? hub_fail_errno(err, errno, "'%.200s' cannot be made an object", path)
-               : HUB_OK;
+    const bool failed = move ? renameat(directory, path, folder, name) != 0
+                             : linkat(directory, path, folder, name, 0) && errno != EEXIST;
+    return failed ? hub_fail_errno(err, errno, "'%.200s' cannot be made an object", path) : HUB_OK;
+}
+
+enum hub_status hub_object_file_take(const struct hub_deposits *deposits, uint32_t root, int directory,
+                                     const char *path, const uint8_t sha256[HUB_SHA256_BYTES],
+                                     struct hub_error *err)
+{
+    return put(deposits, root, directory, path, sha256, false, err);
 }
 
 enum hub_status hub_object_file_move(const struct hub_deposits *deposits, uint32_t root, int directory,
                                      const char *path, const uint8_t sha256[HUB_SHA256_BYTES],
                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
-    HUB_CLEANUP(hub_closep) int folder = -1;
-    char name[HUB_OBJECT_NAME];
-    hub_hex(sha256, HUB_SHA256_BYTES, name);
-    HUB_TRY(hub_deposits_folder(deposits, root, "objects", true, &place, &folder, err));
-    return renameat(directory, path, folder, name)
-               ? hub_fail_errno(err, errno, "'%.200s' cannot be made an object", path)
-               : HUB_OK;
+    return put(deposits, root, directory, path, sha256, true, err);
 }
 
 bool hub_object_file_is_whole(const struct hub_deposits *deposits, uint32_t root,
