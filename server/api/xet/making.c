@@ -73,6 +73,10 @@ enum hub_status hub_xet_making_step(struct hub_xet_making *making, struct hub_er
     enum hub_status st = HUB_OK;
     while (!st && !hub_xet_making_is_done(making) && hub_time_mono_ms() < end_ms)
         st = making->begun ? add_block(making, err) : begin_file(making, err);
+    if (st && making->begun) { /* nothing of it is kept when the answer says why */
+        hub_deposit_abandon(&making->deposit);
+        making->begun = false;
+    }
     if (st == HUB_NOT_FOUND || st == HUB_CORRUPT)
         hub_epoch_end(making->place.xorbs, making->place.epoch);
     return st;
